@@ -1,5 +1,6 @@
 //! `cargo xtask <word>`: everything that runs the rest. `just <word>` is the same.
 
+mod extension;
 mod hash;
 mod paths;
 mod python;
@@ -46,8 +47,8 @@ fn run(word: Word) -> Result<()> {
         Word::Python { builds } => {
             for name in builds {
                 let build = python::Build::parse(&name)?;
-                let found = python::resolve(build, &python::Machine::this())?;
-                let env = python::environment(&found, "test")?;
+                let ready = extension::ready(&[build])?;
+                let (found, env) = (&ready[0].interpreter, &ready[0].env);
                 println!(
                     "{:6} {:8} {}\n       {}\n       environment {}",
                     name,

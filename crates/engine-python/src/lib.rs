@@ -1,0 +1,22 @@
+//! The engine as Python sees it. Lessons put functions into its registry; it knows none of them.
+
+#![warn(missing_docs)]
+
+mod engine_class;
+mod registry;
+mod result;
+
+pub use engine_class::{Engine, EngineError, SqlError, drive};
+pub use registry::{drop_function, function, register_function};
+pub use result::QueryResult;
+
+use pyo3::prelude::*;
+
+/// Adds the classes to the extension.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("EngineError", py.get_type::<EngineError>())?;
+    module.add("SqlError", py.get_type::<SqlError>())?;
+    module.add_class::<Engine>()?;
+    module.add_class::<QueryResult>()
+}

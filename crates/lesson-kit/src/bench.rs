@@ -1,0 +1,140 @@
+//! The measured half of the harness: criterion, inside the interpreter.
+//!
+//! A lesson describes its cases; [`serve`] measures them one at a time as the driver asks. Samples
+//! are criterion's; statistics over rounds are the driver's, since it sees all builds.
+
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+use criterion::{Criterion, SamplingMode};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::protocol::{Ask, CaseInfo, Environment, Listing, Measured};
+
+/// The time of some iterations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timing {
+    /// All of them.
+    pub total: Duration,
+    /// From the start of the last one until its first block, where that exists.
+    pub first_block: Option<Duration>,
+}
+
+/// Runs a case: `(threads, iterations)`. Called attached; whoever needs not be detaches.
+pub type Work = Box<dyn Fn(Python<'_>, usize, u64) -> PyResult<Timing> + Send + Sync>;
+
+/// A case of a lesson.
+pub struct Case {
+    /// What the driver sees of it.
+    pub info: CaseInfo,
+    /// How it runs. It checks its own result: a fast wrong answer is not a measurement.
+    pub work: Work,
+}
+
+/// Answers the driver's questions on standard input until it closes.
+///
+/// Whatever else writes to standard output (criterion does) is sent to standard error.
+///
+/// # Errors
+/// A case that raises ends the process with its exception; so does a line that is not a question.
+pub fn serve(py: Python<'_>, cases: &[Case], module: &Bound<'_, PyAny>) -> PyResult<()> {
+    let answers = rustix::io::dup(rustix::stdio::stdout()).map_err(std::io::Error::from)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr()).map_err(std::io::Error::from)?;
+    let mut answers = std::fs::File::from(answers);
+    let scratch = tempfile::tempdir()?;
+    for line in std::io::stdin().lock().lines() {
+        let ask: Ask = serde_json::from_str(&line?)
+            .map_err(|error| PyValueError::new_err(format!("not a question: {error}")))?;
+        let answer = match ask {
+            Ask::List => serde_json::to_string(&Listing {
+                cases: cases.iter().map(|case| case.info.clone()).collect(),
+                environment: environment(py, module)?,
+            }),
+            Ask::Measure { case, threads, samples, seconds, warm_up } => {
+                let case = cases.get(case).ok_or_else(|| PyValueError::new_err("no such case"))?;
+                let times = [warm_up, seconds].map(Duration::from_secs_f64);
+                serde_json::to_string(&measure(py, case, threads, samples, times, scratch.path())?)
+            }
+        };
+        let answer = answer.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        writeln!(answers, "{answer}")?;
+    }
+    Ok(())
+}
+
+fn gil_enabled(py: Python<'_>) -> PyResult<bool> {
+    py.import("sys")?.call_method0("_is_gil_enabled")?.extract()
+}
+
+fn environment(py: Python<'_>, module: &Bound<'_, PyAny>) -> PyResult<Environment> {
+    let sys = py.import("sys")?;
+    let config = py.import("sysconfig")?;
+    let disabled = config.call_method1("get_config_var", ("Py_GIL_DISABLED",))?;
+    // A constant of the very module whose functions are measured.
+    let constant = module.getattr("CONSTANT_PROBE")?.call0()?;
+    Ok(Environment {
+        python: py.import("platform")?.call_method0("python_version")?.extract()?,
+        free_threaded: disabled.is_truthy()?,
+        constants_immortal: sys.call_method1("_is_immortal", (constant,))?.extract()?,
+        packages: vec![],
+    })
+}
+
+fn measure(
+    py: Python<'_>,
+    case: &Case,
+    threads: usize,
+    samples: usize,
+    [warm_up, spend]: [Duration; 2],
+    scratch: &std::path::Path,
+) -> PyResult<Measured> {
+    let before = gil_enabled(py)?;
+    let mut failure = None;
+    let mut first_block = None;
+    let mut criterion = Criterion::default()
+        .output_directory(scratch)
+        .without_plots()
+        .sample_size(samples.max(10))
+        .warm_up_time(warm_up)
+        .measurement_time(spend)
+        // The driver makes its own statistics, over rounds.
+        .nresamples(10);
+    let mut group = criterion.benchmark_group("case");
+    group.sampling_mode(SamplingMode::Flat).bench_function("work", |bencher| {
+        bencher.iter_custom(|iterations| {
+            if failure.is_some() {
+                return Duration::from_nanos(iterations);
+            }
+            match (case.work)(py, threads, iterations) {
+                Ok(timing) => {
+                    first_block = timing.first_block;
+                    timing.total
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    Duration::from_nanos(iterations)
+                }
+            }
+        });
+    });
+    group.finish();
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    #[derive(serde::Deserialize)]
+    struct Sample {
+        iters: Vec<f64>,
+        times: Vec<f64>,
+    }
+    let text = std::fs::read_to_string(scratch.join("case/work/new/sample.json"))?;
+    let sample: Sample = serde_json::from_str(&text)
+        .map_err(|error| PyRuntimeError::new_err(format!("criterion's samples: {error}")))?;
+    let rows = case.info.rows as f64;
+    let ns_per_row = sample.times.iter().zip(&sample.iters).map(|(t, n)| t / n / rows).collect();
+    Ok(Measured {
+        ns_per_row,
+        gil_enabled: [before, gil_enabled(py)?],
+        first_block_ns: first_block.map(|d| d.as_nanos() as u64),
+    })
+}

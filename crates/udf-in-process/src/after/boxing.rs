@@ -1,0 +1,145 @@
+//! From an Arrow array to Python objects, one row at a time.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::*;
+use arrow_schema::{DataType, TimeUnit};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDelta;
+
+/// A column of arguments; the type is looked at once a block, not once a row.
+pub enum Boxer<'a, 'py> {
+    Bool(&'a BooleanArray),
+    Int8(&'a Int8Array),
+    Int16(&'a Int16Array),
+    Int32(&'a Int32Array),
+    Int64(&'a Int64Array),
+    UInt8(&'a UInt8Array),
+    UInt16(&'a UInt16Array),
+    UInt32(&'a UInt32Array),
+    UInt64(&'a UInt64Array),
+    Float32(&'a Float32Array),
+    Float64(&'a Float64Array),
+    String(&'a StringArray),
+    Bytes(&'a BinaryArray),
+    Date(&'a Date32Array, Bound<'py, PyAny>),
+    Timestamp(&'a TimestampMicrosecondArray, Bound<'py, PyAny>),
+}
+
+/// Ordinal of 1970-01-01, as `date.toordinal` counts.
+pub const EPOCH_ORDINAL: i64 = 719_163;
+
+/// `datetime(1970, 1, 1)`.
+pub fn epoch<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    py.import("datetime")?.getattr("datetime")?.call1((1970, 1, 1))
+}
+
+impl<'a, 'py> Boxer<'a, 'py> {
+    /// # Errors
+    /// `TypeError` for an array of a type that is not supported.
+    pub fn new(py: Python<'py>, array: &'a ArrayRef) -> PyResult<Self> {
+        Ok(match array.data_type() {
+            DataType::Boolean => Self::Bool(array.as_boolean()),
+            DataType::Int8 => Self::Int8(array.as_primitive::<Int8Type>()),
+            DataType::Int16 => Self::Int16(array.as_primitive::<Int16Type>()),
+            DataType::Int32 => Self::Int32(array.as_primitive::<Int32Type>()),
+            DataType::Int64 => Self::Int64(array.as_primitive::<Int64Type>()),
+            DataType::UInt8 => Self::UInt8(array.as_primitive::<UInt8Type>()),
+            DataType::UInt16 => Self::UInt16(array.as_primitive::<UInt16Type>()),
+            DataType::UInt32 => Self::UInt32(array.as_primitive::<UInt32Type>()),
+            DataType::UInt64 => Self::UInt64(array.as_primitive::<UInt64Type>()),
+            DataType::Float32 => Self::Float32(array.as_primitive::<Float32Type>()),
+            DataType::Float64 => Self::Float64(array.as_primitive::<Float64Type>()),
+            DataType::Utf8 => Self::String(array.as_string()),
+            DataType::Binary => Self::Bytes(array.as_binary()),
+            DataType::Date32 => {
+                let date = py.import("datetime")?.getattr("date")?;
+                Self::Date(array.as_primitive::<Date32Type>(), date.getattr("fromordinal")?)
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, None) => {
+                Self::Timestamp(array.as_primitive::<TimestampMicrosecondType>(), epoch(py)?)
+            }
+            other => return Err(PyTypeError::new_err(format!("cannot pass {other} to a function"))),
+        })
+    }
+
+    /// The value at `row`, which is valid, as a new reference; `Err` carries Python's exception.
+    #[inline(always)]
+    pub fn get(&self, py: Python<'py>, row: usize) -> PyResult<*mut ffi::PyObject> {
+        // SAFETY: attached (`py`), on both builds; each call returns a new reference or null with
+        // an exception set, which `owned` tells apart.
+        let object = unsafe {
+            match self {
+                Self::Int64(array) => ffi::PyLong_FromLongLong(array.value(row)),
+                Self::Float64(array) => ffi::PyFloat_FromDouble(array.value(row)),
+                Self::Bool(array) => ffi::PyBool_FromLong(array.value(row).into()),
+                Self::Int8(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
+                Self::Int16(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
+                Self::Int32(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
+                Self::UInt8(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
+                Self::UInt16(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
+                Self::UInt32(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
+                Self::UInt64(array) => ffi::PyLong_FromUnsignedLongLong(array.value(row)),
+                Self::Float32(array) => ffi::PyFloat_FromDouble(array.value(row).into()),
+                Self::String(array) => {
+                    // Not `value()`: bytes that came over the C interface may not be UTF-8, and a
+                    // &str of them would be unsound. Python checks them.
+                    let bytes = raw(array.value_offsets(), array.value_data(), row);
+                    ffi::PyUnicode_DecodeUTF8(
+                        bytes.as_ptr().cast(),
+                        bytes.len() as ffi::Py_ssize_t,
+                        c"strict".as_ptr(),
+                    )
+                }
+                Self::Bytes(array) => {
+                    let bytes = array.value(row);
+                    ffi::PyBytes_FromStringAndSize(
+                        bytes.as_ptr().cast(),
+                        bytes.len() as ffi::Py_ssize_t,
+                    )
+                }
+                Self::Date(array, from_ordinal) => {
+                    let ordinal = i64::from(array.value(row)) + EPOCH_ORDINAL;
+                    return Ok(from_ordinal.call1((ordinal,))?.into_ptr());
+                }
+                Self::Timestamp(array, epoch) => {
+                    const DAY: i64 = 86_400_000_000;
+                    let micros = array.value(row);
+                    let (days, rest) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
+                    let (seconds, rest) = ((rest / 1_000_000) as i32, (rest % 1_000_000) as i32);
+                    // i64 microseconds are at most 106,751,991 days.
+                    let delta = PyDelta::new(py, days as i32, seconds, rest, false)?;
+                    return Ok(epoch.add(delta)?.into_ptr());
+                }
+            }
+        };
+        if object.is_null() { Err(PyErr::fetch(py)) } else { Ok(object) }
+    }
+
+    /// Whether any row is null.
+    pub fn nulls(&self) -> Option<&arrow_buffer::NullBuffer> {
+        match self {
+            Self::Bool(a) => a.nulls(),
+            Self::Int8(a) => a.nulls(),
+            Self::Int16(a) => a.nulls(),
+            Self::Int32(a) => a.nulls(),
+            Self::Int64(a) => a.nulls(),
+            Self::UInt8(a) => a.nulls(),
+            Self::UInt16(a) => a.nulls(),
+            Self::UInt32(a) => a.nulls(),
+            Self::UInt64(a) => a.nulls(),
+            Self::Float32(a) => a.nulls(),
+            Self::Float64(a) => a.nulls(),
+            Self::String(a) => a.nulls(),
+            Self::Bytes(a) => a.nulls(),
+            Self::Date(a, _) => a.nulls(),
+            Self::Timestamp(a, _) => a.nulls(),
+        }
+    }
+}
+
+fn raw<'a>(offsets: &[i32], data: &'a [u8], row: usize) -> &'a [u8] {
+    &data[offsets[row] as usize..offsets[row + 1] as usize]
+}

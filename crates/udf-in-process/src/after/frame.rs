@@ -1,0 +1,74 @@
+//! The argument frame of a vectorcall, reused for every row of a block.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// Owns the arguments of one call at a time.
+///
+/// Slot 0 belongs to the callee (`PY_VECTORCALL_ARGUMENTS_OFFSET`): a bound method puts `self` there
+/// instead of copying the arguments. Thread-safety: lives on one attached thread.
+pub struct Frame<'py> {
+    slots: Vec<*mut ffi::PyObject>,
+    filled: usize,
+    py: Python<'py>,
+}
+
+impl<'py> Frame<'py> {
+    pub fn new(py: Python<'py>, arguments: usize) -> Self {
+        Self { slots: vec![std::ptr::null_mut(); arguments + 1], filled: 0, py }
+    }
+
+    /// Takes over a reference as the next argument.
+    #[inline(always)]
+    pub fn push(&mut self, object: *mut ffi::PyObject) {
+        self.filled += 1;
+        self.slots[self.filled] = object;
+    }
+
+    /// Calls with the arguments pushed so far.
+    #[inline(always)]
+    pub fn call(&mut self, function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: attached, on both builds; slots 1..=filled hold live references that this frame
+        // owns, so another thread cannot free them during the call; slot 0 may be written to.
+        unsafe {
+            let result = ffi::PyObject_Vectorcall(
+                function.as_ptr(),
+                self.slots.as_ptr().add(1),
+                self.filled | ffi::PY_VECTORCALL_ARGUMENTS_OFFSET,
+                std::ptr::null_mut(),
+            );
+            Bound::from_owned_ptr_or_err(self.py, result)
+        }
+    }
+
+    /// Drops the arguments; the frame can be filled again.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        while self.filled > 0 {
+            let object = self.slots[self.filled];
+            // Counted down first: a finalizer that runs in Py_DECREF must not see it here.
+            self.filled -= 1;
+            // SAFETY: attached; the reference was handed over by `push` and is given up once.
+            unsafe { ffi::Py_DECREF(object) };
+        }
+    }
+
+    /// The arguments as an error message shows them.
+    pub fn shown(&self) -> String {
+        let shown = self.slots[1..=self.filled].iter().map(|object| {
+            // SAFETY: attached; the frame owns the reference for as long as it is borrowed here.
+            let value = unsafe { Bound::from_borrowed_ptr(self.py, *object) };
+            match value.repr() {
+                Ok(text) => text.to_string_lossy().chars().take(40).collect(),
+                Err(_) => String::from("?"),
+            }
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Drop for Frame<'_> {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

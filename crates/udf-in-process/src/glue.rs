@@ -1,0 +1,104 @@
+//! How the lesson's functions meet the engine: each variant as an [`engine::ScalarFunction`].
+
+use std::error::Error as StdError;
+
+use arrow_array::ArrayRef;
+use arrow_schema::DataType;
+use engine::{Call, ScalarFunction, Type};
+
+use crate::after::{BatchUdf, Block, ScalarUdf, Signature};
+use crate::before::naive::NaiveUdf;
+use crate::before::pooled::PooledUdf;
+use crate::before::{ChildError, Source};
+
+type Failure = Box<dyn StdError + Send + Sync>;
+
+fn type_of(kind: &DataType) -> Type {
+    Type::of(kind).expect("every type of a declaration is one of the engine's").0
+}
+
+fn types_of(kinds: &[DataType]) -> Vec<Type> {
+    kinds.iter().map(type_of).collect()
+}
+
+fn declared(signature: &Signature, count: usize) -> Result<Vec<Type>, String> {
+    signature.types(count).map(|kinds| types_of(&kinds))
+}
+
+impl ScalarFunction for ScalarUdf {
+    fn name(&self) -> &str {
+        &self.signature.name
+    }
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+        declared(&self.signature, count)
+    }
+    fn returns(&self) -> Type {
+        type_of(&self.signature.returns)
+    }
+    fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
+        let block = Block { rows: call.rows(), row_number: &|row| call.row_number(row) };
+        Ok(self.call_block(arguments, &block, || call.stopped())?)
+    }
+}
+
+impl ScalarFunction for BatchUdf {
+    fn name(&self) -> &str {
+        &self.signature.name
+    }
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+        declared(&self.signature, count)
+    }
+    fn returns(&self) -> Type {
+        type_of(&self.signature.returns)
+    }
+    fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
+        let block = Block { rows: call.rows(), row_number: &|row| call.row_number(row) };
+        Ok(self.call_block(arguments, &block)?)
+    }
+}
+
+fn carried(source: &Source, count: usize) -> Result<Vec<Type>, String> {
+    let takes = source.parameters.len();
+    if count != takes {
+        return Err(format!("{} takes {takes} arguments and got {count}", source.name));
+    }
+    Ok(types_of(&source.parameters))
+}
+
+/// The out-of-process variants speak of themselves as the old engine did: the function, then why.
+fn failed(source: &Source, error: ChildError) -> Failure {
+    let named = error.0.starts_with(&format!("{}: ", source.name));
+    if named { error.into() } else { ChildError(format!("{}: {}", source.name, error.0)).into() }
+}
+
+impl ScalarFunction for NaiveUdf {
+    fn name(&self) -> &str {
+        &self.source.name
+    }
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+        carried(&self.source, count)
+    }
+    fn returns(&self) -> Type {
+        type_of(&self.source.returns)
+    }
+    fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
+        self.call_block(arguments, call.rows(), &|| call.stopped())
+            .map_err(|error| failed(&self.source, error))
+    }
+}
+
+impl ScalarFunction for PooledUdf {
+    fn name(&self) -> &str {
+        &self.source.name
+    }
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+        carried(&self.source, count)
+    }
+    fn returns(&self) -> Type {
+        type_of(&self.source.returns)
+    }
+    fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
+        self.call_block(arguments, call.rows(), &|row| call.row_number(row), &|| call.stopped())
+            .map_err(|error| failed(&self.source, error))
+    }
+}
