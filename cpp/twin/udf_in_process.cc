@@ -47,28 +47,30 @@ int64_t after_call_block(void* function, const int64_t* a, const int64_t* b, int
 }
 // ANCHOR_END: block
 
-bool limit_c_loop(void* function, const int64_t* a, const int64_t* b, int64_t rows, int threads,
-                  int64_t* sum) {
+bool limit_c_loop(void* function, const int64_t* a, const int64_t* b, int64_t rows,
+                  int64_t block_rows, int threads, int64_t* sum) {
     std::vector<std::thread> workers;
     std::vector<int64_t> sums(static_cast<size_t>(threads), 0);
     std::atomic<bool> ok = true;
-    const int64_t share = (rows + threads - 1) / threads;
+    const int64_t block = block_rows > 0 ? block_rows : (rows + threads - 1) / threads;
     for (int t = 0; t < threads; ++t) {
         workers.emplace_back([&, t] {
-            const PyGILState_STATE state = PyGILState_Ensure();
             int64_t total = 0;
-            for (int64_t i = t * share; i < std::min(rows, (t + 1) * share); ++i) {
-                int64_t out = 0;
-                if (!call_row(static_cast<PyObject*>(function), a[i], b[i], &out)) {
-                    PyErr_Print();
-                    // Relaxed: read only after the joins below.
-                    ok.store(false, std::memory_order_relaxed);
-                    break;
+            for (int64_t first = t * block; first < rows; first += threads * block) {
+                const PyGILState_STATE state = PyGILState_Ensure();
+                for (int64_t i = first; i < std::min(rows, first + block); ++i) {
+                    int64_t out = 0;
+                    if (!call_row(static_cast<PyObject*>(function), a[i], b[i], &out)) {
+                        PyErr_Print();
+                        // Relaxed: read only after the joins below.
+                        ok.store(false, std::memory_order_relaxed);
+                        break;
+                    }
+                    total += out;
                 }
-                total += out;
+                PyGILState_Release(state);
             }
             sums[static_cast<size_t>(t)] = total;
-            PyGILState_Release(state);
         });
     }
     for (auto& worker : workers) worker.join();

@@ -97,6 +97,25 @@ void Accumulator::add(const Output& output, const Column* column, int64_t row) {
     }
 }
 
+void Accumulator::add_all(const Output& output, const Column* column, int64_t rows) {
+    if (output.aggregate == Aggregate::CountRows) {
+        count_ += rows;
+    } else if (output.aggregate == Aggregate::Sum && column->type == Type::Int64 &&
+               !column->validity) {
+        const auto* values = column->values<int64_t>();
+        for (int64_t row = 0; row < rows; ++row) integer_ += values[row];
+        count_ += rows;
+    } else if (output.aggregate == Aggregate::Sum && column->type == Type::Float64 &&
+               !column->validity) {
+        const auto* values = column->values<double>();
+        if (!real_) real_ = std::make_unique<ExactSum>();
+        for (int64_t row = 0; row < rows; ++row) real_->add(values[row]);
+        count_ += rows;
+    } else {
+        for (int64_t row = 0; row < rows; ++row) add(output, column, row);
+    }
+}
+
 void Accumulator::merge(const Output& output, const Accumulator& other) {
     count_ += other.count_;
     integer_ += other.integer_;
@@ -144,18 +163,26 @@ void Partial::add(const Query& query, const Block& block) {
         else
             inputs.emplace_back();
     }
-    std::optional<Column> keys;
-    if (query.group) keys = evaluate(*query.group, block);
-    Group* only = nullptr;
-    for (int64_t row = 0; row < block.rows; ++row) {
-        if (keys || !only) {
-            only = &groups[keys ? key_at(*keys, row) : Key()];
-            if (only->accumulators.empty()) only->accumulators.resize(query.outputs.size());
-            only->first_row = std::min(only->first_row, block.at.of(row));
+    const auto group_of = [&](Key key, int64_t row) -> Group& {
+        Group& group = groups[std::move(key)];
+        if (group.accumulators.empty()) group.accumulators.resize(query.outputs.size());
+        group.first_row = std::min(group.first_row, block.at.of(row));
+        return group;
+    };
+    const auto input = [&](size_t i) { return inputs[i] ? &*inputs[i] : nullptr; };
+    if (!query.group) {
+        Group& only = group_of(Key(), 0);
+        for (size_t i = 0; i < query.outputs.size(); ++i) {
+            only.accumulators[i].add_all(query.outputs[i], input(i), block.rows);
         }
+        return;
+    }
+    const Column keys = evaluate(*query.group, block);
+    for (int64_t row = 0; row < block.rows; ++row) {
+        Group& group = group_of(key_at(keys, row), row);
         for (size_t i = 0; i < query.outputs.size(); ++i) {
             if (query.outputs[i].aggregate == Aggregate::None) continue;
-            only->accumulators[i].add(query.outputs[i], inputs[i] ? &*inputs[i] : nullptr, row);
+            group.accumulators[i].add(query.outputs[i], input(i), row);
         }
     }
 }

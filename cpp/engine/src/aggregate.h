@@ -19,6 +19,8 @@ using Key = std::variant<std::monostate, int64_t, double, bool, std::string>;
 class Accumulator {
   public:
     void add(const Output& output, const Column* column, int64_t row);
+    // Every row of a block; the same as add() for each of them, without asking each what it is.
+    void add_all(const Output& output, const Column* column, int64_t rows);
     void merge(const Output& output, const Accumulator& other);
     // Appends nothing and says so (false) if the result is NULL.
     void put(const Output& output, Builder& out, int64_t row) const;

@@ -105,13 +105,14 @@ fn query(table: Arc<Table>, function: Arc<dyn ScalarFunction>) -> PyResult<Work>
     }))
 }
 
-fn c_loop(function: Py<PyAny>, columns: [ArrayRef; 2]) -> Work {
+fn c_loop(function: Py<PyAny>, columns: [ArrayRef; 2], block_rows: usize) -> Work {
     Box::new(move |py, threads, iterations| {
         let [a, b] = columns.each_ref().map(|column| column.as_primitive::<Int64Type>().values());
         let start = Instant::now();
         for _ in 0..iterations {
             // Detached: its threads attach, and on the GIL-enabled build they take turns.
-            py.detach(|| twin::c_loop(&function, a, b, threads)).ok_or_else(|| runtime("c loop"))?;
+            let sum = py.detach(|| twin::c_loop(&function, a, b, block_rows, threads));
+            sum.ok_or_else(|| runtime("the C loop failed"))?;
         }
         Ok(Timing { total: start.elapsed(), first_block: None })
     })
@@ -185,7 +186,11 @@ fn cases(
     let loop_rows = ROWS_LOOP.min(rows);
     add("limit:python-loop", loop_rows, false, false, python_loop(module, workload)?);
     if workload.kind == DataType::Int64 {
-        add("limit:c-loop", rows, false, true, c_loop(plain.unbind(), workload.head(rows)));
+        // As the lesson attaches, and as the lesson attach-once will.
+        let block = c_loop(plain.clone().unbind(), workload.head(rows), BLOCK_ROWS);
+        add("limit:c-loop", rows, false, true, block);
+        let once = c_loop(plain.unbind(), workload.head(rows), 0);
+        add("limit:c-loop-attached", rows, false, true, once);
     }
     Ok(cases)
 }

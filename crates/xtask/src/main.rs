@@ -1,6 +1,7 @@
 //! `cargo xtask <word>`: everything that runs the rest. `just <word>` is the same.
 
 mod extension;
+mod data;
 mod hash;
 mod paths;
 mod python;
@@ -49,6 +50,7 @@ fn run(word: Word) -> Result<()> {
                 let build = python::Build::parse(&name)?;
                 let ready = extension::ready(&[build])?;
                 let (found, env) = (&ready[0].interpreter, &ready[0].env);
+                data::flights(env)?;
                 println!(
                     "{:6} {:8} {}\n       {}\n       environment {}",
                     name,

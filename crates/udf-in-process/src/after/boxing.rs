@@ -65,12 +65,14 @@ impl<'a, 'py> Boxer<'a, 'py> {
         })
     }
 
-    /// The value at `row`, which is valid, as a new reference; `Err` carries Python's exception.
+    /// The value at `row`, which is valid, as a new reference; null with Python's exception set.
+    ///
+    /// A bare pointer, since a `PyResult` for each value is what a row of this loop would mostly do.
     #[inline(always)]
-    pub fn get(&self, py: Python<'py>, row: usize) -> PyResult<*mut ffi::PyObject> {
-        // SAFETY: attached (`py`), on both builds; each call returns a new reference or null with
-        // an exception set, which `owned` tells apart.
-        let object = unsafe {
+    pub fn get(&self, py: Python<'py>, row: usize) -> *mut ffi::PyObject {
+        // SAFETY: attached (`py`), on both builds; each call returns a new reference, or null with
+        // an exception set.
+        unsafe {
             match self {
                 Self::Int64(array) => ffi::PyLong_FromLongLong(array.value(row)),
                 Self::Float64(array) => ffi::PyFloat_FromDouble(array.value(row)),
@@ -102,20 +104,13 @@ impl<'a, 'py> Boxer<'a, 'py> {
                 }
                 Self::Date(array, from_ordinal) => {
                     let ordinal = i64::from(array.value(row)) + EPOCH_ORDINAL;
-                    return Ok(from_ordinal.call1((ordinal,))?.into_ptr());
+                    or_null(py, from_ordinal.call1((ordinal,)))
                 }
                 Self::Timestamp(array, epoch) => {
-                    const DAY: i64 = 86_400_000_000;
-                    let micros = array.value(row);
-                    let (days, rest) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
-                    let (seconds, rest) = ((rest / 1_000_000) as i32, (rest % 1_000_000) as i32);
-                    // i64 microseconds are at most 106,751,991 days.
-                    let delta = PyDelta::new(py, days as i32, seconds, rest, false)?;
-                    return Ok(epoch.add(delta)?.into_ptr());
+                    or_null(py, moment(py, epoch, array.value(row)))
                 }
             }
-        };
-        if object.is_null() { Err(PyErr::fetch(py)) } else { Ok(object) }
+        }
     }
 
     /// Whether any row is null.
@@ -136,6 +131,29 @@ impl<'a, 'py> Boxer<'a, 'py> {
             Self::Bytes(a) => a.nulls(),
             Self::Date(a, _) => a.nulls(),
             Self::Timestamp(a, _) => a.nulls(),
+        }
+    }
+}
+
+fn moment<'py>(
+    py: Python<'py>,
+    epoch: &Bound<'py, PyAny>,
+    micros: i64,
+) -> PyResult<Bound<'py, PyAny>> {
+    const DAY: i64 = 86_400_000_000;
+    let (days, rest) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
+    let (seconds, rest) = ((rest / 1_000_000) as i32, (rest % 1_000_000) as i32);
+    // i64 microseconds are at most 106,751,991 days.
+    epoch.add(PyDelta::new(py, days as i32, seconds, rest, false)?)
+}
+
+/// A result in the C API's form.
+fn or_null(py: Python<'_>, result: PyResult<Bound<'_, PyAny>>) -> *mut ffi::PyObject {
+    match result {
+        Ok(object) => object.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            std::ptr::null_mut()
         }
     }
 }

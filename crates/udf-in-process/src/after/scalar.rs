@@ -113,14 +113,19 @@ impl ScalarUdf {
     fn error(&self, py: Python<'_>, failure: Failure<'_>, frame: &Frame, row: u64) -> PyErr {
         let site = Site { function: &self.signature.name, row };
         match failure {
-            Failure::Argument(index, cause) => {
+            Failure::Argument(index) => {
+                let cause = PyErr::fetch(py);
                 let text = cause.value(py).to_string();
                 let declared = name(&self.signature.types(index + 1).unwrap_or_default()[index]);
                 let error = site.wrong(py, &format!("argument {} ({declared}): {text}", index + 1));
                 error.set_cause(py, Some(cause));
                 error
             }
-            Failure::Raised(cause) => site.raised(py, cause, &frame.shown()),
+            Failure::Raised => {
+                // Taken off the thread before anything else runs Python.
+                let cause = PyErr::fetch(py);
+                site.raised(py, cause, &frame.shown())
+            }
             Failure::Result(value, Refused::Because(why)) => {
                 let declared = name(&self.signature.returns);
                 let value = shown(&value);
@@ -136,10 +141,10 @@ impl ScalarUdf {
     }
 }
 
-/// Where a row failed; rendered only if it must be.
+/// Where a row failed. In the first two cases Python's exception is still set.
 enum Failure<'py> {
-    Argument(usize, PyErr),
-    Raised(PyErr),
+    Argument(usize),
+    Raised,
     Result(Bound<'py, PyAny>, Refused),
 }
 
@@ -156,13 +161,18 @@ fn one<'py>(
     results: &mut Unboxer<'py>,
 ) -> Result<(), Failure<'py>> {
     for (index, column) in columns.iter().enumerate() {
-        if nulls && is_null(column, row) {
-            frame.push(py.None().into_ptr());
+        let object = if nulls && is_null(column, row) {
+            py.None().into_ptr()
         } else {
-            frame.push(column.get(py, row).map_err(|error| Failure::Argument(index, error))?);
+            column.get(py, row)
+        };
+        if object.is_null() {
+            return Err(Failure::Argument(index));
         }
+        // SAFETY: a new reference, and the frame was made for this many columns.
+        unsafe { frame.push(object) };
     }
-    let value = frame.call(function).map_err(Failure::Raised)?;
+    let Some(value) = frame.call(function) else { return Err(Failure::Raised) };
     results.push(&value).map_err(|refused| Failure::Result(value, refused))
 }
 // ANCHOR_END: one

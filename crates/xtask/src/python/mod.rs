@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
+pub use pip::download;
 pub use resolve::{Machine, resolve};
 pub use venv::{Env, environment, tool_environment};
 pub use verify::Facts;
