@@ -1,6 +1,7 @@
 //! `cargo xtask <word>`: everything that runs the rest. `just <word>` is the same.
 
 mod extension;
+mod bench;
 mod data;
 mod hash;
 mod paths;
@@ -21,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Word {
+    /// Measure the lessons on this machine
+    Bench(bench::Options),
     /// Find or fetch the interpreters, and say which they are
     Python {
         /// Builds to prepare, for example 3.15t
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
 
 fn run(word: Word) -> Result<()> {
     match word {
+        Word::Bench(options) => bench::run(&options)?,
         Word::Python { builds } => {
             for name in builds {
                 let build = python::Build::parse(&name)?;

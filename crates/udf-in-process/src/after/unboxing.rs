@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
-use arrow_array::builder::*;
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, StringBuilder};
+use arrow_array::types::*;
+use arrow_array::{ArrayRef, PrimitiveArray};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -18,20 +20,57 @@ use super::boxing::{EPOCH_ORDINAL, epoch};
 /// A column of results that grows by a row at a time.
 pub enum Unboxer<'py> {
     Bool(BooleanBuilder),
-    Int8(Int8Builder),
-    Int16(Int16Builder),
-    Int32(Int32Builder),
-    Int64(Int64Builder),
-    UInt8(UInt8Builder),
-    UInt16(UInt16Builder),
-    UInt32(UInt32Builder),
-    UInt64(UInt64Builder),
-    Float32(Float32Builder),
-    Float64(Float64Builder),
+    Int8(Numbers<Int8Type>),
+    Int16(Numbers<Int16Type>),
+    Int32(Numbers<Int32Type>),
+    Int64(Numbers<Int64Type>),
+    UInt8(Numbers<UInt8Type>),
+    UInt16(Numbers<UInt16Type>),
+    UInt32(Numbers<UInt32Type>),
+    UInt64(Numbers<UInt64Type>),
+    Float32(Numbers<Float32Type>),
+    Float64(Numbers<Float64Type>),
     String(StringBuilder),
     Bytes(BinaryBuilder),
-    Date(Date32Builder),
-    Timestamp(TimestampMicrosecondBuilder, Bound<'py, PyAny>),
+    Date(Numbers<Date32Type>),
+    Timestamp(Numbers<TimestampMicrosecondType>, Bound<'py, PyAny>),
+}
+
+/// Values, and validity only from the first null on: most columns of results have none.
+pub struct Numbers<T: ArrowPrimitiveType> {
+    values: Vec<T::Native>,
+    validity: Option<BooleanBufferBuilder>,
+}
+
+impl<T: ArrowPrimitiveType> Numbers<T> {
+    fn new(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), validity: None }
+    }
+
+    #[inline(always)]
+    fn append_value(&mut self, value: T::Native) {
+        self.values.push(value);
+        if let Some(validity) = &mut self.validity {
+            validity.append(true);
+        }
+    }
+
+    fn append_null(&mut self) {
+        let before = self.values.len();
+        self.values.push(T::default_value());
+        self.validity
+            .get_or_insert_with(|| {
+                let mut validity = BooleanBufferBuilder::new(self.values.capacity());
+                validity.append_n(before, true);
+                validity
+            })
+            .append(false);
+    }
+
+    fn finish(self) -> PrimitiveArray<T> {
+        let validity = self.validity.map(|mut bits| NullBuffer::new(bits.finish()));
+        PrimitiveArray::new(self.values.into(), validity)
+    }
 }
 
 /// Why a value was refused: either a reason to put after the value, or an exception of its own.
@@ -57,21 +96,21 @@ impl<'py> Unboxer<'py> {
     pub fn new(py: Python<'py>, kind: &DataType, rows: usize) -> PyResult<Self> {
         Ok(match kind {
             DataType::Boolean => Self::Bool(BooleanBuilder::with_capacity(rows)),
-            DataType::Int8 => Self::Int8(Int8Builder::with_capacity(rows)),
-            DataType::Int16 => Self::Int16(Int16Builder::with_capacity(rows)),
-            DataType::Int32 => Self::Int32(Int32Builder::with_capacity(rows)),
-            DataType::Int64 => Self::Int64(Int64Builder::with_capacity(rows)),
-            DataType::UInt8 => Self::UInt8(UInt8Builder::with_capacity(rows)),
-            DataType::UInt16 => Self::UInt16(UInt16Builder::with_capacity(rows)),
-            DataType::UInt32 => Self::UInt32(UInt32Builder::with_capacity(rows)),
-            DataType::UInt64 => Self::UInt64(UInt64Builder::with_capacity(rows)),
-            DataType::Float32 => Self::Float32(Float32Builder::with_capacity(rows)),
-            DataType::Float64 => Self::Float64(Float64Builder::with_capacity(rows)),
+            DataType::Int8 => Self::Int8(Numbers::new(rows)),
+            DataType::Int16 => Self::Int16(Numbers::new(rows)),
+            DataType::Int32 => Self::Int32(Numbers::new(rows)),
+            DataType::Int64 => Self::Int64(Numbers::new(rows)),
+            DataType::UInt8 => Self::UInt8(Numbers::new(rows)),
+            DataType::UInt16 => Self::UInt16(Numbers::new(rows)),
+            DataType::UInt32 => Self::UInt32(Numbers::new(rows)),
+            DataType::UInt64 => Self::UInt64(Numbers::new(rows)),
+            DataType::Float32 => Self::Float32(Numbers::new(rows)),
+            DataType::Float64 => Self::Float64(Numbers::new(rows)),
             DataType::Utf8 => Self::String(StringBuilder::with_capacity(rows, rows * 8)),
             DataType::Binary => Self::Bytes(BinaryBuilder::with_capacity(rows, rows * 8)),
-            DataType::Date32 => Self::Date(Date32Builder::with_capacity(rows)),
+            DataType::Date32 => Self::Date(Numbers::new(rows)),
             DataType::Timestamp(TimeUnit::Microsecond, None) => {
-                Self::Timestamp(TimestampMicrosecondBuilder::with_capacity(rows), epoch(py)?)
+                Self::Timestamp(Numbers::new(rows), epoch(py)?)
             }
             other => {
                 return Err(PyTypeError::new_err(format!("a function cannot return {other}")));
@@ -197,20 +236,20 @@ impl<'py> Unboxer<'py> {
     pub fn finish(self) -> ArrayRef {
         match self {
             Self::Bool(mut b) => Arc::new(b.finish()),
-            Self::Int8(mut b) => Arc::new(b.finish()),
-            Self::Int16(mut b) => Arc::new(b.finish()),
-            Self::Int32(mut b) => Arc::new(b.finish()),
-            Self::Int64(mut b) => Arc::new(b.finish()),
-            Self::UInt8(mut b) => Arc::new(b.finish()),
-            Self::UInt16(mut b) => Arc::new(b.finish()),
-            Self::UInt32(mut b) => Arc::new(b.finish()),
-            Self::UInt64(mut b) => Arc::new(b.finish()),
-            Self::Float32(mut b) => Arc::new(b.finish()),
-            Self::Float64(mut b) => Arc::new(b.finish()),
+            Self::Int8(b) => Arc::new(b.finish()),
+            Self::Int16(b) => Arc::new(b.finish()),
+            Self::Int32(b) => Arc::new(b.finish()),
+            Self::Int64(b) => Arc::new(b.finish()),
+            Self::UInt8(b) => Arc::new(b.finish()),
+            Self::UInt16(b) => Arc::new(b.finish()),
+            Self::UInt32(b) => Arc::new(b.finish()),
+            Self::UInt64(b) => Arc::new(b.finish()),
+            Self::Float32(b) => Arc::new(b.finish()),
+            Self::Float64(b) => Arc::new(b.finish()),
             Self::String(mut b) => Arc::new(b.finish()),
             Self::Bytes(mut b) => Arc::new(b.finish()),
-            Self::Date(mut b) => Arc::new(b.finish()),
-            Self::Timestamp(mut b, _) => Arc::new(b.finish()),
+            Self::Date(b) => Arc::new(b.finish()),
+            Self::Timestamp(b, _) => Arc::new(b.finish()),
         }
     }
 }
