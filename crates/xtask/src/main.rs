@@ -3,6 +3,7 @@
 mod extension;
 mod bench;
 mod data;
+mod faults;
 mod hash;
 mod paths;
 mod python;
@@ -24,6 +25,8 @@ struct Cli {
 enum Word {
     /// Measure the lessons on this machine
     Bench(bench::Options),
+    /// Run each variant in a fresh interpreter and see it end as its lesson says
+    Faults(faults::Options),
     /// Find or fetch the interpreters, and say which they are
     Python {
         /// Builds to prepare, for example 3.15t
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
 fn run(word: Word) -> Result<()> {
     match word {
         Word::Bench(options) => bench::run(&options)?,
+        Word::Faults(options) => faults::run(&options)?,
         Word::Python { builds } => {
             for name in builds {
                 let build = python::Build::parse(&name)?;
