@@ -12,11 +12,18 @@ pub use result::QueryResult;
 
 use pyo3::prelude::*;
 
+/// The sum that `sum` gives for float64: rounded once, as `math.fsum`.
+#[pyfunction]
+fn exact_sum(values: Vec<f64>) -> f64 {
+    engine::exact_sum(&values)
+}
+
 /// Adds the classes to the extension.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("EngineError", py.get_type::<EngineError>())?;
     module.add("SqlError", py.get_type::<SqlError>())?;
+    module.add_function(wrap_pyfunction!(exact_sum, module)?)?;
     module.add_class::<Engine>()?;
     module.add_class::<QueryResult>()
 }

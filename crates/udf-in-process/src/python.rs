@@ -14,7 +14,7 @@ use crate::after::{
 };
 use crate::before::naive::NaiveUdf;
 use crate::before::pooled::PooledUdf;
-use crate::before::{CARRIED, ChildError, Source};
+use crate::before::{CARRIED, ChildError, Source, tsv};
 
 const ON_NULL: [(&str, OnNull); 2] = [("skip", OnNull::Skip), ("pass", OnNull::Pass)];
 const ON_ERROR: [(&str, OnError); 2] =
@@ -230,6 +230,19 @@ fn create_pooled_function<'py>(
     register_function(udf, replace)
 }
 
+/// The codec's halves, for the property tests: see [`tsv`].
+#[pyfunction]
+fn escape(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    tsv::escape(value, &mut out);
+    out
+}
+
+#[pyfunction]
+fn unescape(value: &[u8]) -> Vec<u8> {
+    tsv::unescape(value)
+}
+
 /// Adds the lesson to the extension: what everybody uses at the top, the rest in `udf_in_process`.
 pub fn register(top: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = top.py();
@@ -246,6 +259,8 @@ pub fn register(top: &Bound<'_, PyModule>) -> PyResult<()> {
     let lesson = PyModule::new(py, "udf_in_process")?;
     lesson.add_function(wrap_pyfunction!(create_naive_function, &lesson)?)?;
     lesson.add_function(wrap_pyfunction!(create_pooled_function, &lesson)?)?;
+    lesson.add_function(wrap_pyfunction!(escape, &lesson)?)?;
+    lesson.add_function(wrap_pyfunction!(unescape, &lesson)?)?;
     #[cfg(feature = "bench")]
     crate::bench::register(&lesson)?;
     top.add_submodule(&lesson)

@@ -115,33 +115,3 @@ pub fn read_column(lines: &[&[u8]], kind: &DataType) -> Result<ArrayRef, String>
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escaping_is_undone_for_every_byte_and_leaves_no_structure() {
-        let every: Vec<u8> = (0..=255).chain([b'\\', b'N', b'\\', b't']).collect();
-        let mut field = Vec::new();
-        escape(&every, &mut field);
-        assert!(!field.contains(&b'\t') && !field.contains(&b'\n'));
-        assert_eq!(unescape(&field), every);
-    }
-
-    #[test]
-    fn the_text_backslash_n_is_not_null() {
-        let mut field = Vec::new();
-        escape(b"\\N", &mut field);
-        assert_eq!(field, b"\\\\N");
-        let column = read_column(&[&field, b"\\N", b""], &DataType::Utf8).unwrap();
-        let texts: Vec<_> = column.as_string::<i32>().iter().collect();
-        assert_eq!(texts, [Some("\\N"), None, Some("")]);
-    }
-
-    #[test]
-    fn a_wrong_line_is_named() {
-        let error = read_column(&[b"1", b"x"], &DataType::Int64).unwrap_err();
-        assert_eq!(error, "row 1 of the block: \"x\" is not Int64");
-    }
-}

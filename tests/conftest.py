@@ -1,0 +1,55 @@
+"""What every test gets: names of its own, small engines, and a GIL that stays as the build has it."""
+
+import itertools
+import sys
+import sysconfig
+
+import pyarrow as pa
+import pytest
+
+import ungil
+
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+_numbers = itertools.count()
+
+
+def name():
+    """A function name that no other test and no other thread has: the registry is the process's."""
+    return f"f{next(_numbers)}"
+
+
+def engine(threads=2, block_rows=4, **columns):
+    """An engine with one table `t`; small blocks, so that every test crosses their borders."""
+    one = ungil.Engine(threads=threads, block_rows=block_rows)
+    one.register("t", pa.table(columns))
+    return one
+
+
+def values(result):
+    return result.to_pyarrow().column(0).to_pylist()
+
+
+def call(function, arg_types, returns, *columns, threads=2, block_rows=4, **options):
+    """The function over the columns, row for row."""
+    own = name()
+    ungil.create_function(own, function, arg_types, returns, **options)
+    names = [f"c{index}" for index in range(len(columns))]
+    one = engine(threads, block_rows, **dict(zip(names, columns)))
+    try:
+        return values(one.sql(f"SELECT {own}({', '.join(names)}) FROM t"))
+    finally:
+        ungil.drop_function(own)
+
+
+def pytest_report_header():
+    state = "off" if not sys._is_gil_enabled() else "on"
+    return f"free-threaded build: {FREE_THREADED}, GIL {state}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """A test run that turned the GIL on has tested another build than it says."""
+    if sys._is_gil_enabled() == FREE_THREADED:
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        print("\nthe GIL was turned on during the tests", file=sys.stderr)
