@@ -35,7 +35,7 @@ pub struct CaseInfo {
     pub workload: String,
     /// Rows of one iteration.
     pub rows: usize,
-    /// Slow cases are measured in the first round of a quick run only.
+    /// Slow cases are measured in the first round only.
     pub slow: bool,
     /// False for what has one thread whatever it is asked for.
     pub threaded: bool,
