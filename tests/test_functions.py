@@ -230,6 +230,19 @@ def test_arguments_and_results_are_released():
     assert len(alive) == 0
 
 
+def test_no_argument_is_leaked():
+    """Big ints are made for each row: a reference that is kept shows as blocks that are not freed."""
+    rows = list(range(10**12, 10**12 + 20_000))
+    one = engine(threads=1, block_rows=1000, a=rows)
+    own = name()
+    ungil.create_function(own, lambda v: None, [INT64], INT64)
+    one.sql(f"SELECT {own}(a) FROM t")
+    before = sys.getallocatedblocks()
+    one.sql(f"SELECT {own}(a) FROM t")
+    # Other tests may run beside this one in parallel, but not leave a block for each of these rows.
+    assert sys.getallocatedblocks() - before < 10_000
+
+
 def test_dropping_releases_the_function():
     def short(v):
         return v

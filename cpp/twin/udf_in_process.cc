@@ -40,7 +40,8 @@ int64_t after_call_block(void* function, const int64_t* a, const int64_t* b, int
     // far dearer than a row (lesson attach-once).
     const PyGILState_STATE state = PyGILState_Ensure();
     int64_t row = 0;
-    while (row < rows && call_row(static_cast<PyObject*>(function), a[row], b[row], out + row)) ++row;
+    while (row < rows && call_row(static_cast<PyObject*>(function), a[row], b[row], out + row))
+        ++row;
     if (row < rows) PyErr_Print();
     PyGILState_Release(state);
     return row;

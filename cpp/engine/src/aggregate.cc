@@ -145,7 +145,8 @@ void Accumulator::put(const Output& output, Builder& out, int64_t row) const {
                 out.values<double>()[row] = real_->round();
             } else {
                 if (integer_ < INT64_MIN || integer_ > INT64_MAX) {
-                    throw PlanError("sum: the total does not fit int64; cast to float64 by adding 0.0");
+                    throw PlanError(
+                        "sum: the total does not fit int64; cast to float64 by adding 0.0");
                 }
                 out.values<int64_t>()[row] = int64_t(integer_);
             }
@@ -201,8 +202,9 @@ void Partial::merge(const Query& query, Partial& other) {
 std::vector<Column> Partial::result(const Query& query) const {
     std::vector<std::pair<const Key*, const Group*>> order;
     for (const auto& [key, group] : groups) order.emplace_back(&key, &group);
-    std::sort(order.begin(), order.end(),
-              [](const auto& a, const auto& b) { return a.second->first_row < b.second->first_row; });
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return a.second->first_row < b.second->first_row;
+    });
     // Without GROUP BY there is one row, also over no rows at all.
     static const Key null;
     Group empty;

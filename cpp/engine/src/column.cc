@@ -6,9 +6,9 @@
 namespace engine {
 
 const char* name(Type type) {
-    static constexpr std::array names = {"bool",   "int8",   "int16",   "int32",   "int64",
-                                         "uint8",  "uint16", "uint32",  "uint64",  "float32",
-                                         "float64", "string", "bytes",   "date",    "timestamp"};
+    static constexpr std::array names = {"bool",    "int8",   "int16",  "int32",  "int64",
+                                         "uint8",   "uint16", "uint32", "uint64", "float32",
+                                         "float64", "string", "bytes",  "date",   "timestamp"};
     return names.at(size_t(type));
 }
 
@@ -70,7 +70,8 @@ void Builder::nulls_of(const Column& like) {
 
 void Builder::append_text(std::string_view text) {
     const size_t end = buffers_->data.size() + text.size();
-    if (end > size_t(INT32_MAX)) throw PlanError("a block's strings exceed 2 GiB; use smaller blocks");
+    if (end > size_t(INT32_MAX))
+        throw PlanError("a block's strings exceed 2 GiB; use smaller blocks");
     buffers_->data.insert(buffers_->data.end(), text.begin(), text.end());
     buffers_->offsets.push_back(int32_t(end));
 }
@@ -150,10 +151,10 @@ Column gather(const Column& column, const std::vector<uint32_t>& rows) {
         if (column.type == Type::Bool) {
             out.set_bit(i, column.bit(row));
         } else if (bytes) {
-            std::memcpy(out.values<uint8_t>() + size_t(i) * bytes,
-                        static_cast<const uint8_t*>(column.data) +
-                            size_t(column.offset + row) * bytes,
-                        bytes);
+            std::memcpy(
+                out.values<uint8_t>() + size_t(i) * bytes,
+                static_cast<const uint8_t*>(column.data) + size_t(column.offset + row) * bytes,
+                bytes);
         } else {
             out.append_text(valid ? column.text(row) : std::string_view());
         }

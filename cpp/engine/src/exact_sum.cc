@@ -60,7 +60,8 @@ void ExactSum::merge(const ExactSum& other) {
 }
 
 double ExactSum::round() const {
-    if (nan_ || (plus_infinity_ && minus_infinity_)) return std::numeric_limits<double>::quiet_NaN();
+    if (nan_ || (plus_infinity_ && minus_infinity_))
+        return std::numeric_limits<double>::quiet_NaN();
     if (plus_infinity_) return std::numeric_limits<double>::infinity();
     if (minus_infinity_) return -std::numeric_limits<double>::infinity();
     if (any_ && only_minus_zero_) return -0.0;
@@ -78,7 +79,8 @@ double ExactSum::round() const {
     const auto bit = [&](int64_t at) -> uint64_t {
         return at < 0 ? 0 : uint64_t(sum.limbs_[size_t(at >> 5)]) >> (at & 31) & 1;
     };
-    const int64_t highest = int64_t(top - 1) * 32 + 63 - std::countl_zero(uint64_t(sum.limbs_[top - 1]));
+    const int64_t highest =
+        int64_t(top - 1) * 32 + 63 - std::countl_zero(uint64_t(sum.limbs_[top - 1]));
     const int64_t lowest = highest > 52 ? highest - 52 : 0;
     uint64_t mantissa = 0;
     for (int64_t at = highest; at >= lowest; --at) mantissa = mantissa << 1 | bit(at);

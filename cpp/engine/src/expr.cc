@@ -12,8 +12,8 @@ void demand(bool holds, const Expr& expr) {
     for (const auto& argument : expr.arguments) {
         types += (types.empty() ? "" : ", ") + std::string(name(argument->type));
     }
-    throw PlanError("operation " + std::to_string(int(expr.op)) + " does not take (" + types + ") to " +
-                    name(expr.type));
+    throw PlanError("operation " + std::to_string(int(expr.op)) + " does not take (" + types +
+                    ") to " + name(expr.type));
 }
 
 size_t operands(Op op) {
@@ -44,7 +44,8 @@ void check(const Expr& expr) {
     demand(expr.arguments.size() == operands(expr.op), expr);
     switch (expr.op) {
         case Op::Negate:
-            demand(type(0) == expr.type && (expr.type == Type::Int64 || expr.type == Type::Float64), expr);
+            demand(type(0) == expr.type && (expr.type == Type::Int64 || expr.type == Type::Float64),
+                   expr);
             break;
         case Op::Add:
         case Op::Subtract:
@@ -55,8 +56,9 @@ void check(const Expr& expr) {
                    expr);
             break;
         case Op::Divide:
-            demand(type(0) == Type::Float64 && type(1) == Type::Float64 && expr.type == Type::Float64,
-                   expr);
+            demand(
+                type(0) == Type::Float64 && type(1) == Type::Float64 && expr.type == Type::Float64,
+                expr);
             break;
         case Op::Equal:
         case Op::NotEqual:
@@ -65,8 +67,8 @@ void check(const Expr& expr) {
         case Op::Greater:
         case Op::GreaterEqual:
             demand(type(0) == type(1) && expr.type == Type::Bool &&
-                       (type(0) == Type::Int64 || type(0) == Type::Float64 || type(0) == Type::Bool ||
-                        type(0) == Type::Utf8),
+                       (type(0) == Type::Int64 || type(0) == Type::Float64 ||
+                        type(0) == Type::Bool || type(0) == Type::Utf8),
                    expr);
             break;
         case Op::And:
@@ -121,9 +123,9 @@ Column evaluate(const Expr& expr, const Block& block) {
         case Op::Call: {
             Column result = (*expr.function)(arguments, block.rows, block.at, block.stop);
             if (result.length != block.rows || result.type != expr.type) {
-                throw PlanError("a function returned " + std::to_string(result.length) + " rows of " +
-                                name(result.type) + " for " + std::to_string(block.rows) + " of " +
-                                name(expr.type));
+                throw PlanError("a function returned " + std::to_string(result.length) +
+                                " rows of " + name(result.type) + " for " +
+                                std::to_string(block.rows) + " of " + name(expr.type));
             }
             return result;
         }

@@ -13,7 +13,8 @@ void nulls_of_both(Builder& out, const Column& left, const Column& right) {
 }
 
 [[noreturn]] void overflow(int64_t row, int64_t a, const char* sign, int64_t b) {
-    throw RowError(row, "int64 overflow: " + std::to_string(a) + " " + sign + " " + std::to_string(b));
+    throw RowError(row,
+                   "int64 overflow: " + std::to_string(a) + " " + sign + " " + std::to_string(b));
 }
 
 template <class F>
@@ -24,7 +25,8 @@ Column integers(const Column& left, const Column& right, F&& each) {
     auto* result = out.values<int64_t>();
     for (int64_t i = 0; i < left.length; ++i) {
         // What lies under a null is arbitrary and must not be able to fail.
-        if (const char* wrong = each(a[i], b[i], result[i]); wrong && left.valid(i) && right.valid(i)) {
+        if (const char* wrong = each(a[i], b[i], result[i]);
+            wrong && left.valid(i) && right.valid(i)) {
             if (wrong[0] == '%') throw RowError(i, "remainder of a division by zero");
             overflow(i, a[i], wrong, b[i]);
         }
@@ -83,7 +85,8 @@ Column negate(const Column& value) {
             out.values<double>()[i] = -value.values<double>()[i];
         } else {
             const int64_t v = value.values<int64_t>()[i];
-            if (__builtin_sub_overflow(int64_t(0), v, out.values<int64_t>() + i) && value.valid(i)) {
+            if (__builtin_sub_overflow(int64_t(0), v, out.values<int64_t>() + i) &&
+                value.valid(i)) {
                 overflow(i, 0, "-", v);
             }
         }

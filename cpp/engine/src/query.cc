@@ -8,7 +8,8 @@ namespace engine {
 
 void Table::add_chunk(std::vector<Column> columns) {
     for (const auto& column : columns) {
-        if (column.length != columns[0].length) throw PlanError("columns of a chunk differ in length");
+        if (column.length != columns[0].length)
+            throw PlanError("columns of a chunk differ in length");
     }
     if (!chunks.empty() && chunks[0].size() != columns.size()) {
         throw PlanError("chunks of a table differ in their columns");
@@ -44,7 +45,8 @@ void check_query(const Query& query) {
     if (query.block_rows < 1 || query.block_rows > int64_t(UINT32_MAX)) {
         throw PlanError("block_rows must be between 1 and 4294967295");
     }
-    if (query.threads < 1 || query.threads > 1024) throw PlanError("threads must be between 1 and 1024");
+    if (query.threads < 1 || query.threads > 1024)
+        throw PlanError("threads must be between 1 and 1024");
     if (query.filter) {
         check(*query.filter);
         if (query.filter->type != Type::Bool) throw PlanError("WHERE needs a bool");
@@ -76,7 +78,8 @@ Run::Run(Query query) : query_(std::move(query)), started_(std::chrono::steady_c
         const auto& columns = query_.table->chunks[chunk];
         const int64_t rows = columns.empty() ? 0 : columns[0].length;
         for (int64_t from = 0; from < rows; from += query_.block_rows) {
-            ranges_.push_back({chunk, from, std::min(query_.block_rows, rows - from), first_row + from});
+            ranges_.push_back(
+                {chunk, from, std::min(query_.block_rows, rows - from), first_row + from});
         }
         first_row += rows;
     }
@@ -175,7 +178,8 @@ void Run::process(size_t index, Partial& partial) {
             }
         }
     } catch (const RowError& error) {
-        throw std::runtime_error("row " + std::to_string(block.at.of(error.row)) + ": " + error.what());
+        throw std::runtime_error("row " + std::to_string(block.at.of(error.row)) + ": " +
+                                 error.what());
     }
 }
 
@@ -184,7 +188,9 @@ bool Run::wait(std::chrono::milliseconds limit) {
     return over_.wait_for(lock, limit, [this] { return running_ == 0; });
 }
 
-uint64_t Run::first_block_nanos() const { return first_block_nanos_.load(std::memory_order_relaxed); }
+uint64_t Run::first_block_nanos() const {
+    return first_block_nanos_.load(std::memory_order_relaxed);
+}
 
 std::vector<std::vector<Column>> Run::finish() {
     for (auto& thread : threads_) thread.join();

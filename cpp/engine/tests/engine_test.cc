@@ -14,12 +14,12 @@
 
 using namespace engine;
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
+#define CHECK(condition)                                                         \
+    do {                                                                         \
+        if (!(condition)) {                                                      \
             std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                         \
-        }                                                                         \
+            std::exit(1);                                                        \
+        }                                                                        \
     } while (0)
 
 namespace {
@@ -33,7 +33,8 @@ Column numbers(int64_t count, int64_t null_every = 0) {
     return out.finish();
 }
 
-std::shared_ptr<Expr> make(Op op, Type type, std::vector<std::shared_ptr<const Expr>> arguments = {}) {
+std::shared_ptr<Expr> make(Op op, Type type,
+                           std::vector<std::shared_ptr<const Expr>> arguments = {}) {
     auto expr = std::make_shared<Expr>();
     expr->op = op;
     expr->type = type;
@@ -49,7 +50,8 @@ std::shared_ptr<Expr> call(Function function) {
     return expr;
 }
 
-Query query_over(Column data, std::shared_ptr<const Expr> expr, Aggregate aggregate, size_t threads) {
+Query query_over(Column data, std::shared_ptr<const Expr> expr, Aggregate aggregate,
+                 size_t threads) {
     auto table = std::make_shared<Table>();
     table->add_chunk({std::move(data)});
     Query query;
@@ -85,8 +87,8 @@ void functions_are_called_from_many_threads_and_add_up() {
 
 void the_first_failing_block_is_reported_whatever_the_threads() {
     for (const size_t threads : {1, 2, 8, 32}) {
-        const auto fails = [](const std::vector<Column>& arguments, int64_t rows, const RowNumbers& at,
-                              const Stop&) -> Column {
+        const auto fails = [](const std::vector<Column>& arguments, int64_t rows,
+                              const RowNumbers& at, const Stop&) -> Column {
             for (int64_t i = 0; i < rows; ++i) {
                 if (at.of(i) % 1000 == 777) throw RowError(i, "no");
             }
@@ -177,7 +179,8 @@ void plans_that_do_not_fit_are_refused_before_a_thread_starts() {
         return false;
     };
     auto text = make(Op::Literal, Type::Utf8);
-    CHECK(refused(query_over(numbers(1), make(Op::Add, Type::Int64, {column(), text}), Aggregate::None, 1)));
+    CHECK(refused(
+        query_over(numbers(1), make(Op::Add, Type::Int64, {column(), text}), Aggregate::None, 1)));
     CHECK(refused(query_over(numbers(1), text, Aggregate::Sum, 1)));
     CHECK(refused(query_over(numbers(1), column(), Aggregate::Sum, 0)));
     Query query = query_over(numbers(1), column(), Aggregate::Sum, 1);

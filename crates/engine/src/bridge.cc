@@ -16,13 +16,13 @@ Type type_of(uint8_t id) {
 
 std::shared_ptr<const Function> function(std::shared_ptr<rust::Box<Functions>> functions,
                                          size_t index) {
-    return std::make_shared<const Function>(
-        [functions, index](const std::vector<Column>& arguments, int64_t rows, const RowNumbers& at,
-                           const Stop& stop) {
-            CallSite site(arguments, rows, at, stop);
-            call(**functions, index, site);
-            return site.take_result();
-        });
+    return std::make_shared<const Function>([functions, index](const std::vector<Column>& arguments,
+                                                               int64_t rows, const RowNumbers& at,
+                                                               const Stop& stop) {
+        CallSite site(arguments, rows, at, stop);
+        call(**functions, index, site);
+        return site.take_result();
+    });
 }
 
 }  // namespace
@@ -63,9 +63,7 @@ std::unique_ptr<RunHandle> start(const TableBuilder& table, const QuerySpec& spe
         for (const size_t argument : node.arguments) expr.arguments.push_back(nodes.at(argument));
         nodes.push_back(std::make_shared<const Expr>(std::move(expr)));
     }
-    const auto node = [&](size_t index) {
-        return index == kNone ? nullptr : nodes.at(index);
-    };
+    const auto node = [&](size_t index) { return index == kNone ? nullptr : nodes.at(index); };
     Query query;
     query.table = table.table;
     query.columns.assign(spec.columns.begin(), spec.columns.end());

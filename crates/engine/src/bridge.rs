@@ -84,8 +84,11 @@ pub mod ffi {
         ///
         /// # Safety
         /// `array` is a valid array of the type `type_id`.
-        unsafe fn set_result(self: Pin<&mut CallSite>, array: *mut ArrowArray, type_id: u8)
-        -> Result<()>;
+        unsafe fn set_result(
+            self: Pin<&mut CallSite>,
+            array: *mut ArrowArray,
+            type_id: u8,
+        ) -> Result<()>;
 
         fn start(
             table: &TableBuilder,

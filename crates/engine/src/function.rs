@@ -12,6 +12,7 @@ use crate::bridge::ffi;
 ///
 /// Implementations must expect concurrent calls from threads that they have never seen; the engine
 /// knows nothing of Python, so whatever a thread must do before it may run Python happens here.
+// ANCHOR: trait
 pub trait ScalarFunction: Send + Sync {
     /// The name, for error messages.
     fn name(&self) -> &str;
@@ -30,6 +31,7 @@ pub trait ScalarFunction: Send + Sync {
         call: &Call<'_>,
     ) -> Result<ArrayRef, Box<dyn StdError + Send + Sync>>;
 }
+// ANCHOR_END: trait
 
 /// One call for one block: where the block lies, and whether its result is still wanted.
 pub struct Call<'a> {

@@ -145,7 +145,8 @@ impl Plan {
     /// A column, by name.
     pub fn column(&mut self, name: &str) -> Result<Node> {
         let Some((index, _)) = self.table.schema.column_with_name(name) else {
-            let names: Vec<_> = self.table.schema.fields().iter().map(|f| f.name().as_str()).collect();
+            let names: Vec<_> =
+                self.table.schema.fields().iter().map(|f| f.name().as_str()).collect();
             return refuse(format!("no column {name:?}; the table has {}", names.join(", ")));
         };
         let place = self.columns.iter().position(|c| *c == index).unwrap_or_else(|| {

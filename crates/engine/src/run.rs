@@ -92,9 +92,8 @@ impl Run {
         let first_block = Duration::from_nanos(self.raw.first_block_nanos());
         let mut batches = Vec::with_capacity(self.raw.chunks());
         for chunk in 0..self.raw.chunks() {
-            let columns: Result<Vec<ArrayRef>> = (0..self.types.len())
-                .map(|output| self.export(chunk, output))
-                .collect();
+            let columns: Result<Vec<ArrayRef>> =
+                (0..self.types.len()).map(|output| self.export(chunk, output)).collect();
             let options = RecordBatchOptions::new();
             let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns?, &options)
                 .map_err(|error| Error::Data(error.to_string()))?;

@@ -83,9 +83,7 @@ fn select_of(query: &Query) -> Result<&Select> {
     // Whatever else the dialect knows: the query must read the same with the known parts alone.
     let mut plain = Vec::new();
     plain.push("SELECT".to_owned());
-    plain.push(
-        select.projection.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-    );
+    plain.push(select.projection.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     if !select.from.is_empty() {
         let from: Vec<_> = select.from.iter().map(ToString::to_string).collect();
         plain.push(format!("FROM {}", from.join(", ")));
@@ -175,8 +173,14 @@ impl Planner<'_> {
                 SelectItem::UnnamedExpr(expr) => (expr, expr.to_string()),
                 SelectItem::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
                 SelectItem::Wildcard(_) if item.to_string() == "*" && !aggregating => {
-                    let names: Vec<String> =
-                        self.plan.table.schema().fields().iter().map(|f| f.name().clone()).collect();
+                    let names: Vec<String> = self
+                        .plan
+                        .table
+                        .schema()
+                        .fields()
+                        .iter()
+                        .map(|f| f.name().clone())
+                        .collect();
                     for name in names {
                         let node = self.plan.column(&name)?;
                         self.plan.output(&name, node);

@@ -43,7 +43,8 @@ impl Workload {
 fn ints(rows: usize) -> [ArrayRef; 2] {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as i64
     };
     [0, 1].map(|_| Arc::new(Int64Array::from_iter_values((0..rows).map(|_| next()))) as ArrayRef)
@@ -158,7 +159,8 @@ fn cases(
         returns: workload.kind.clone(),
     };
     let source = |function: &Bound<'_, PyAny>| -> PyResult<Source> {
-        let code: String = py.import("inspect")?.getattr("getsource")?.call1((function,))?.extract()?;
+        let code: String =
+            py.import("inspect")?.getattr("getsource")?.call1((function,))?.extract()?;
         let own: String = function.getattr("__name__")?.extract()?;
         Ok(Source {
             name: "f".into(),

@@ -5,8 +5,6 @@
 //! attach to the interpreter and call it. The idea in one line: attach once for a block, reuse the
 //! argument frame for every row, and never be attached while waiting.
 
-
-
 pub mod after;
 pub mod before;
 #[cfg(feature = "bench")]

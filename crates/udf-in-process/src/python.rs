@@ -175,7 +175,8 @@ fn source<'py>(
     let text = py.import("inspect")?.getattr("getsource")?.call1((function,))?;
     let text: String = py.import("textwrap")?.getattr("dedent")?.call1((text,))?.extract()?;
     // The decorators are of this process; the function begins at its `def`.
-    let start = text.lines().take_while(|line| !line.starts_with("def ")).map(|l| l.len() + 1).sum();
+    let start =
+        text.lines().take_while(|line| !line.starts_with("def ")).map(|l| l.len() + 1).sum();
     let Some(text) = text.get(start..).filter(|rest| !rest.is_empty()) else {
         return Err(PyValueError::new_err(format!("{name}: only a `def` has source to send")));
     };

@@ -1,6 +1,6 @@
 //! The extension, built in release mode for each interpreter and installed in its environment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -34,18 +34,13 @@ pub fn ready(builds: &[Build]) -> Result<Vec<Ready>> {
 
 fn install(interpreter: &Interpreter, env: &Env) -> Result<()> {
     let root = paths::root();
-    let sources = [
-        "crates/engine",
-        "crates/engine-python",
-        "crates/lesson-kit",
-        "crates/twin",
-        "crates/udf-in-process",
-        "crates/ungil",
-        "cpp",
-        "Cargo.toml",
-        "Cargo.lock",
-    ]
-    .map(|name| root.join(name));
+    // Everything that the extension is made of: all crates but the one that runs them.
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(root.join("crates"))?
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .filter(|path| !path.ends_with("xtask"))
+        .chain(["cpp", "Cargo.toml", "Cargo.lock"].map(|name| root.join(name)))
+        .collect();
+    sources.sort();
     let paths_of: Vec<&Path> = sources.iter().map(|path| path.as_path()).collect();
     let wanted = hash::text(&format!(
         "{} {} {}",

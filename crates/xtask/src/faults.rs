@@ -33,6 +33,14 @@ pub struct Options {
     json: bool,
 }
 
+impl Options {
+    /// Every lesson on both builds.
+    pub fn all() -> Self {
+        let builds = Build::BOTH.map(Build::name).to_vec();
+        Self { lesson: None, builds, watchdog: 60, json: false }
+    }
+}
+
 /// A line of `--json`.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -60,7 +68,8 @@ pub fn run(options: &Options) -> Result<()> {
         Some(name) => vec![lesson::find(&lessons, name)?],
         None => lessons.iter().collect(),
     };
-    let builds = options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
+    let builds =
+        options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
     let ready = extension::ready(&builds)?;
     let (mut passed, mut failed) = (0, 0);
     for lesson in chosen {
@@ -136,12 +145,13 @@ fn agrees(observed: &Observed, expected: &Expected) -> Result<bool> {
 
 /// Runs a child to its end or to the watchdog's, and says how it ended.
 pub fn observe(command: &mut Command, limit: Duration) -> Result<Observed> {
-    let mut child = match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            return Ok(Observed { outcome: Outcome::CouldNotRun, text: error.to_string() });
-        }
-    };
+    let mut child =
+        match command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                return Ok(Observed { outcome: Outcome::CouldNotRun, text: error.to_string() });
+            }
+        };
     let stdout = reader(child.stdout.take());
     let stderr = reader(child.stderr.take());
     let status = child.wait_timeout(limit)?;

@@ -1,13 +1,17 @@
 //! `cargo xtask <word>`: everything that runs the rest. `just <word>` is the same.
 
-mod extension;
 mod bench;
+mod book;
+mod cpp;
 mod data;
+mod extension;
 mod faults;
 mod hash;
 mod paths;
 mod python;
+mod readme;
 mod sh;
+mod test;
 
 use std::process::ExitCode;
 
@@ -25,14 +29,29 @@ struct Cli {
 enum Word {
     /// Measure the lessons on this machine
     Bench(bench::Options),
+    /// Run every check and say at the end what passed, failed and was not run
+    Test(test::Options),
     /// Run each variant in a fresh interpreter and see it end as its lesson says
     Faults(faults::Options),
-    /// Find or fetch the interpreters, and say which they are
+    /// Check the lessons' protocols in the modelled interpreter
+    Model {
+        /// One lesson; without it, all of them
+        lesson: Option<String>,
+    },
+    /// Build the book and check its links
+    Book {
+        /// Only write the measured table of README.md
+        #[arg(long)]
+        readme: bool,
+    },
+    /// Find or fetch the interpreters, build the extension for each, say which they are
     Python {
         /// Builds to prepare, for example 3.15t
         #[arg(default_values_t = ["3.14".to_owned(), "3.14t".to_owned()])]
         builds: Vec<String>,
     },
+    /// Format the Rust and the C++
+    Fmt,
 }
 
 fn main() -> ExitCode {
@@ -51,24 +70,13 @@ fn main() -> ExitCode {
 
 fn run(word: Word) -> Result<()> {
     match word {
-        Word::Bench(options) => bench::run(&options)?,
-        Word::Faults(options) => faults::run(&options)?,
-        Word::Python { builds } => {
-            for name in builds {
-                let build = python::Build::parse(&name)?;
-                let ready = extension::ready(&[build])?;
-                let (found, env) = (&ready[0].interpreter, &ready[0].env);
-                data::flights(env)?;
-                println!(
-                    "{:6} {:8} {}\n       {}\n       environment {}",
-                    name,
-                    found.facts.version,
-                    found.how,
-                    paths::shown(&found.exe),
-                    paths::shown(&env.dir)
-                );
-            }
-        }
+        Word::Bench(options) => bench::run(&options),
+        Word::Test(options) => test::run(&options),
+        Word::Faults(options) => faults::run(&options),
+        Word::Model { lesson } => test::model(lesson.as_deref()),
+        Word::Book { readme: true } => readme::table(false),
+        Word::Book { readme: false } => book::build().map(drop),
+        Word::Python { builds } => test::python(&builds),
+        Word::Fmt => test::format(),
     }
-    Ok(())
 }

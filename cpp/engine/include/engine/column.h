@@ -42,7 +42,8 @@ struct PlanError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// A value that cannot be computed. `row` counts within the block; the run adds where the block lies.
+// A value that cannot be computed. `row` counts within the block; the run adds where the block
+// lies.
 struct RowError : std::runtime_error {
     RowError(int64_t row, const std::string& what) : std::runtime_error(what), row(row) {}
     int64_t row;
@@ -58,8 +59,9 @@ struct Buffers {
 struct Column {
     Type type = Type::Int64;
     int64_t length = 0;
-    int64_t offset = 0;                 // in values, for every buffer alike
-    const uint8_t* validity = nullptr;  // bit i is bit `offset + i`, least significant first; null: all valid
+    int64_t offset = 0;  // in values, for every buffer alike
+    const uint8_t* validity =
+        nullptr;  // bit i is bit `offset + i`, least significant first; null: all valid
     const void* data = nullptr;
     const void* offsets = nullptr;  // Utf8 and Binary: offset + length + 1 of them
     bool wide = false;              // offsets are int64_t, not int32_t

@@ -1,7 +1,8 @@
 // Expressions over the columns of one block.
 //
-// Thread-safety: an Expr is immutable once built and shared by all threads of a run. A Call runs the
-// user's function on the calling thread, so the function must be safe to call from many threads.
+// Thread-safety: an Expr is immutable once built and shared by all threads of a run. A Call runs
+// the user's function on the calling thread, so the function must be safe to call from many
+// threads.
 #pragma once
 
 #include <atomic>
@@ -49,7 +50,8 @@ struct RowNumbers {
 };
 
 // Tells work on one block to end early: another block failed before it, or the query was cancelled.
-// `last` holds the number of the last block that is still wanted; blocks count from 1, so 0 stops all.
+// `last` holds the number of the last block that is still wanted; blocks count from 1, so 0 stops
+// all.
 struct Stop {
     uint64_t* last = nullptr;
     uint64_t block = 0;

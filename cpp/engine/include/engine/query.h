@@ -55,8 +55,8 @@ struct Partial;
 // A query at work. Thread i of n takes blocks i, i + n, i + 2n, ...
 //
 // The result does not depend on the number of threads or the size of blocks: rows keep their order,
-// float sums are exact before they are rounded, groups come in the order of their first row. Neither
-// does the error: of the blocks that fail, the first one in the table is reported.
+// float sums are exact before they are rounded, groups come in the order of their first row.
+// Neither does the error: of the blocks that fail, the first one in the table is reported.
 //
 // Thread-safety: internally synchronised, except that finish() is called once.
 class Run {
@@ -87,8 +87,8 @@ class Run {
     };
     Query query_;
     std::vector<Range> ranges_;
-    std::vector<Partial> partials_;                 // one a thread
-    std::vector<std::vector<Column>> projected_;    // one a block, written by the block's thread
+    std::vector<Partial> partials_;               // one a thread
+    std::vector<std::vector<Column>> projected_;  // one a block, written by the block's thread
     // Read and written through atomic_ref only: the last block still wanted (see Stop).
     alignas(8) uint64_t last_wanted_ = UINT64_MAX;
     std::atomic<uint64_t> first_block_nanos_ = 0;

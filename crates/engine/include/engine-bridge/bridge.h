@@ -54,7 +54,9 @@ class RunHandle {
     void finish();
     uint64_t failed_block() const { return failed_; }
     size_t chunks() const { return result_.size(); }
-    bool result_wide(size_t chunk, size_t output) const { return result_.at(chunk).at(output).wide; }
+    bool result_wide(size_t chunk, size_t output) const {
+        return result_.at(chunk).at(output).wide;
+    }
     void export_result(size_t chunk, size_t output, ArrowArray* array) const;
 
   private:

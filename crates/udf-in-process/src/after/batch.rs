@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3_arrow::PyArray;
 
+use super::Block;
 use super::error::{Site, shown};
 use super::signature::Signature;
 use super::types::name;
-use super::Block;
 
 /// A Python function over arrays: it gets a `pyarrow.Array` for each argument and returns anything
 /// that exports `__arrow_c_array__`, of the declared type and of the same length.

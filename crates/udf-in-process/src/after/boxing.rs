@@ -67,7 +67,9 @@ impl<'a, 'py> Boxer<'a, 'py> {
             DataType::Timestamp(TimeUnit::Microsecond, None) => {
                 Self::Timestamp(array.as_primitive::<TimestampMicrosecondType>(), epoch(py)?)
             }
-            other => return Err(PyTypeError::new_err(format!("cannot pass {other} to a function"))),
+            other => {
+                return Err(PyTypeError::new_err(format!("cannot pass {other} to a function")));
+            }
         })
     }
 
@@ -112,9 +114,7 @@ impl<'a, 'py> Boxer<'a, 'py> {
                     let ordinal = i64::from(array.value(row)) + EPOCH_ORDINAL;
                     or_null(py, from_ordinal.call1((ordinal,)))
                 }
-                Self::Timestamp(array, epoch) => {
-                    or_null(py, moment(py, epoch, array.value(row)))
-                }
+                Self::Timestamp(array, epoch) => or_null(py, moment(py, epoch, array.value(row))),
             }
         }
     }

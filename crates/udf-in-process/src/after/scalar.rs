@@ -4,13 +4,13 @@ use arrow_array::ArrayRef;
 use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 
+use super::Block;
 use super::boxing::Boxer;
 use super::error::{Site, shown};
 use super::frame::Frame;
 use super::signature::Signature;
 use super::types::name;
 use super::unboxing::{Refused, Unboxer};
-use super::Block;
 
 /// What a null argument does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,7 +97,8 @@ impl ScalarUdf {
                 results.push_null();
                 continue;
             }
-            if let Err(failure) = one(py, function, &columns, nulls, row, &mut frame, &mut results) {
+            if let Err(failure) = one(py, function, &columns, nulls, row, &mut frame, &mut results)
+            {
                 let error = self.error(py, failure, &frame, (block.row_number)(row));
                 if self.on_error == OnError::Propagate || !error.is_instance_of::<PyException>(py) {
                     return Err(error);
@@ -161,11 +162,8 @@ fn one<'py>(
     results: &mut Unboxer<'py>,
 ) -> Result<(), Failure<'py>> {
     for (index, column) in columns.iter().enumerate() {
-        let object = if nulls && is_null(column, row) {
-            py.None().into_ptr()
-        } else {
-            column.get(py, row)
-        };
+        let object =
+            if nulls && is_null(column, row) { py.None().into_ptr() } else { column.get(py, row) };
         if object.is_null() {
             return Err(Failure::Argument(index));
         }

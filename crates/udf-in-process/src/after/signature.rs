@@ -46,7 +46,9 @@ impl Signature {
         let mut result = returns;
         match inspect.getattr("signature")?.call1((function,)) {
             Ok(signature) => {
-                for parameter in signature.getattr("parameters")?.call_method0("values")?.try_iter()? {
+                for parameter in
+                    signature.getattr("parameters")?.call_method0("values")?.try_iter()?
+                {
                     let parameter = parameter?;
                     let kind = parameter.getattr("kind")?;
                     let shown = parameter.getattr("name")?;

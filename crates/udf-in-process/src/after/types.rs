@@ -48,7 +48,10 @@ impl UdfType {
 
 /// The name of a supported type.
 pub fn name(kind: &DataType) -> &'static str {
-    SUPPORTED.iter().find(|(_, known)| known == kind).map_or("an unsupported type", |(name, _)| name)
+    SUPPORTED
+        .iter()
+        .find(|(_, known)| known == kind)
+        .map_or("an unsupported type", |(name, _)| name)
 }
 
 /// The Arrow type that `annotation` declares: a [`UdfType`], a name, a Python type, a numpy scalar

@@ -127,7 +127,8 @@ impl<'py> Unboxer<'py> {
         {
             let mut overflow = 0;
             // SAFETY: attached, and an exact int: no Python code runs and no other error can occur.
-            let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
+            let number =
+                unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
             if overflow == 0 {
                 builder.append_value(number);
                 return Ok(());

@@ -38,7 +38,8 @@ impl Child {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| ChildError(format!("could not start the interpreter: {error}")))?;
-        let (stdin, stdout, stderr) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let (stdin, stdout, stderr) =
+            (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             unreachable!("all three were asked for as pipes");
         };

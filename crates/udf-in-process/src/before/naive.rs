@@ -72,9 +72,9 @@ impl NaiveUdf {
         let mut child = Child::start(Command::new(&self.source.python).arg(script))?;
         let output = child.exchange(&input, true, LIMITS, |_| false, stopped)?;
         child.end(LIMITS.read)?;
-        let lines: Vec<&[u8]> = output.strip_suffix(b"\n").map_or(vec![], |text| {
-            text.split(|byte| *byte == b'\n').collect()
-        });
+        let lines: Vec<&[u8]> = output
+            .strip_suffix(b"\n")
+            .map_or(vec![], |text| text.split(|byte| *byte == b'\n').collect());
         if lines.len() != rows {
             return Err(ChildError(format!(
                 "wrong result, expected {rows} row(s), actual {}",

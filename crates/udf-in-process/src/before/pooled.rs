@@ -66,7 +66,9 @@ impl PooledUdf {
         let idle = self.idle.lock().unwrap_or_else(|e| e.into_inner()).pop();
         let mut worker = match idle {
             Some(worker) => worker,
-            None => Child::start(Command::new(&self.source.python).arg(self.dir.path().join("main.py")))?,
+            None => Child::start(
+                Command::new(&self.source.python).arg(self.dir.path().join("main.py")),
+            )?,
         };
         // Lines are counted as they come, not from the start each time.
         let (mut seen, mut lines) = (0, 0);

@@ -143,8 +143,13 @@ fn tree_pss(root: u32) -> u64 {
     let mut below = 0;
     if let Ok(tasks) = std::fs::read_dir(format!("/proc/{root}/task")) {
         for task in tasks.flatten() {
-            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            below += children.split_whitespace().filter_map(|p| p.parse().ok()).map(tree_pss).sum::<u64>();
+            let children =
+                std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            below += children
+                .split_whitespace()
+                .filter_map(|p| p.parse().ok())
+                .map(tree_pss)
+                .sum::<u64>();
         }
     }
     own + below

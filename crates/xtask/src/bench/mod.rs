@@ -2,9 +2,9 @@
 
 mod child;
 mod machine;
-mod report;
+pub mod report;
 pub mod results;
-mod table;
+pub mod table;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -44,6 +44,49 @@ pub struct Options {
     #[arg(long)]
     save: bool,
 }
+
+/// Runs every case of every lesson once, without the peers, and looks at what `--json` would print.
+pub fn smoke() -> Result<()> {
+    let mut points = 0;
+    for lesson in lesson::all(paths::root())? {
+        let mut without_peers = lesson.clone();
+        without_peers.bench.variants.retain(|name, _| !name.starts_with("peer:"));
+        let results = bench(&without_peers, &SMOKE, SMOKE.threads, &Build::BOTH)?;
+        for point in &results.points {
+            let line = serde_json::to_value(point)?;
+            for field in JSON_FIELDS {
+                if line.get(field).is_none() {
+                    bail!("a line of --json lacks {field}: {line}");
+                }
+            }
+            points += 1;
+        }
+        let measured = |name: &String| results.points.iter().any(|p| p.key.variant == *name);
+        if let Some(missing) = without_peers.bench.variants.keys().find(|name| !measured(name)) {
+            bail!("{}: lesson.toml names {missing}, which no process measures", lesson.name);
+        }
+        if results.ratios.is_empty() || table::text(&lesson, &results).lines().any(|l| l.len() > 80)
+        {
+            bail!("{}: the table has no ratios or is wider than 80 columns", lesson.name);
+        }
+    }
+    println!("{points} points");
+    Ok(())
+}
+
+/// What every line of `--json` has at least.
+const JSON_FIELDS: [&str; 10] = [
+    "lesson",
+    "variant",
+    "build",
+    "threads",
+    "rows_per_s",
+    "ns_per_row",
+    "spread",
+    "rounds",
+    "gil_enabled",
+    "workload",
+];
 
 /// How long and how much.
 struct Profile {
@@ -110,7 +153,8 @@ pub fn run(options: &Options) -> Result<()> {
     if threads.iter().any(|count| !(1..=1024).contains(count)) {
         bail!("--threads takes numbers from 1 to 1024, for example 1,2,4");
     }
-    let builds = options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
+    let builds =
+        options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
     for lesson in chosen {
         let results = bench(lesson, profile, &threads, &builds)?;
         let file = paths::local(&format!("results/{}.json", lesson.name));
@@ -119,6 +163,7 @@ pub fn run(options: &Options) -> Result<()> {
         if options.save {
             let kept = paths::root().join(format!("results/{}.json", lesson.name));
             std::fs::write(&kept, &text)?;
+            crate::readme::table(false)?;
         }
         let html = report::write(lesson, &results, &paths::local("results/."))?;
         if options.json {
@@ -133,7 +178,12 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn bench(lesson: &Lesson, profile: &Profile, threads: &[usize], builds: &[Build]) -> Result<Results> {
+fn bench(
+    lesson: &Lesson,
+    profile: &Profile,
+    threads: &[usize],
+    builds: &[Build],
+) -> Result<Results> {
     let (mut children, not_run) = start(lesson, profile, builds)?;
     for child in &children {
         let environment = &child.listing.environment;
@@ -163,6 +213,10 @@ fn bench(lesson: &Lesson, profile: &Profile, threads: &[usize], builds: &[Build]
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..profile.rounds {
         shuffle(&mut plan, &mut state);
+        if bar.is_hidden() {
+            // No terminal: a log gets a line a round.
+            eprintln!("   round {} of {}: {} points", round + 1, profile.rounds, plan.len());
+        }
         for &(index, case, count) in &plan {
             let child = &mut children[index];
             let info = child.listing.cases[case].clone();
@@ -204,8 +258,11 @@ fn bench(lesson: &Lesson, profile: &Profile, threads: &[usize], builds: &[Build]
     }
     bar.finish_and_clear();
     let mut points = results::points(&lesson.name, &raw);
-    let order: Vec<&String> =
-        lesson.bench.compare[..2.min(lesson.bench.compare.len())].iter().chain([&lesson.bench.after]).chain(&lesson.bench.compare).collect();
+    let order: Vec<&String> = lesson.bench.compare[..2.min(lesson.bench.compare.len())]
+        .iter()
+        .chain([&lesson.bench.after])
+        .chain(&lesson.bench.compare)
+        .collect();
     points.sort_by_key(|point| {
         let place = order.iter().position(|name| **name == point.key.variant);
         (point.key.workload != "ints", place, point.key.build.clone(), point.key.threads)
@@ -231,7 +288,11 @@ fn process(child: &Child) -> String {
 }
 
 /// One child for each build, and one for each peer that can be had; the others are named.
-fn start(lesson: &Lesson, profile: &Profile, builds: &[Build]) -> Result<(Vec<Child>, Vec<String>)> {
+fn start(
+    lesson: &Lesson,
+    profile: &Profile,
+    builds: &[Build],
+) -> Result<(Vec<Child>, Vec<String>)> {
     let ready = extension::ready(builds)?;
     let flights = data::flights(&ready[0].env)?;
     let (mut children, mut not_run) = (Vec::new(), Vec::new());
@@ -257,8 +318,11 @@ fn start(lesson: &Lesson, profile: &Profile, builds: &[Build]) -> Result<(Vec<Ch
         let started = (|| {
             let list = format!("peer-{peer}");
             let own = paths::root().join(format!("requirements/{list}.txt")).is_file();
-            let env =
-                if own { python::environment(&stock.interpreter, &list)? } else { stock.env.clone() };
+            let env = if own {
+                python::environment(&stock.interpreter, &list)?
+            } else {
+                stock.env.clone()
+            };
             let mut command = env.command();
             quiet(&mut command)
                 .arg(paths::root().join("bench/peers.py"))
@@ -307,7 +371,8 @@ fn ratios(lesson: &Lesson, points: &[results::Point], raw: &[Raw]) -> Vec<result
                 let peer = other.variant.starts_with("peer:");
                 let same_build = other.build == point.build && other.variant != point.variant;
                 let single = !peer && other.variant == "limit:python-loop" && same_build;
-                if (same_build && other.threads == point.threads) || (single && point.threads != 1) {
+                if (same_build && other.threads == point.threads) || (single && point.threads != 1)
+                {
                     add(point, other);
                 } else if peer && !same_build && other.threads <= point.threads {
                     // A peer has no free-threaded build: its stock figure stands for it.
@@ -333,7 +398,8 @@ const SHORT: Duration = Duration::from_secs(20);
 
 /// What a small program prints, or nothing if it is not there.
 fn said(program: &str, words: &[&str]) -> String {
-    let output = sh::run_within(Command::new(program).args(words).current_dir(paths::root()), SHORT);
+    let output =
+        sh::run_within(Command::new(program).args(words).current_dir(paths::root()), SHORT);
     output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
 }
 

@@ -36,7 +36,8 @@ pub fn chart(lesson: &Lesson, results: &Results, workload: &str) -> Result<Strin
         };
         let mut tick = low;
         while tick <= most {
-            let line = PathElement::new(vec![(x(tick), 34), (x(tick), height - 30)], STOCK.mix(0.3));
+            let line =
+                PathElement::new(vec![(x(tick), 34), (x(tick), height - 30)], STOCK.mix(0.3));
             root.draw(&line).map_err(failed)?;
             let label = Text::new(table::rate(tick), (x(tick) - 18, height - 24), text(12, &INK));
             root.draw(&label).map_err(failed)?;
@@ -45,10 +46,8 @@ pub fn chart(lesson: &Lesson, results: &Results, workload: &str) -> Result<Strin
         for (index, point) in points.iter().enumerate() {
             let top = 38 + index as i32 * ROW;
             let color = if point.key.build.ends_with('t') { FREE } else { STOCK };
-            let label = format!(
-                "{}  {} x{}",
-                point.key.variant, point.key.build, point.key.threads
-            );
+            let label =
+                format!("{}  {} x{}", point.key.variant, point.key.build, point.key.threads);
             root.draw(&Text::new(label, (10, top + 1), text(13, &INK))).map_err(failed)?;
             let bar = [(left, top), (x(point.rows_per_s), top + ROW - 5)];
             root.draw(&Rectangle::new(bar, color.filled())).map_err(failed)?;
@@ -125,7 +124,9 @@ pub fn html_table(lesson: &Lesson, results: &Results) -> String {
          <th>x 1 thread<th>after is<th>first row<th>peak PSS</tr></thead><tbody>\n",
     );
     for point in &results.points {
-        let ratio = |r: Option<&super::results::Ratio>| r.map_or(String::new(), |r| format!("{:.2}x", r.value));
+        let ratio = |r: Option<&super::results::Ratio>| {
+            r.map_or(String::new(), |r| format!("{:.2}x", r.value))
+        };
         out += &format!(
             "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.1}<td>{}<td>{}<td>{}<td>{}</tr>\n",
             point.key.variant,

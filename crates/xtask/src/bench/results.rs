@@ -128,9 +128,8 @@ pub fn ratio(raw: &[Raw], faster: &Key, slower: &Key) -> Option<Ratio> {
         raw.iter().find(|one| one.round == round && one.key == *key).map(|one| one.ns_per_row)
     };
     let last = raw.iter().map(|one| one.round).max()?;
-    let mut values: Vec<f64> = (0..=last)
-        .filter_map(|round| Some(at(slower, round)? / at(faster, round)?))
-        .collect();
+    let mut values: Vec<f64> =
+        (0..=last).filter_map(|round| Some(at(slower, round)? / at(faster, round)?)).collect();
     if values.is_empty() {
         return None;
     }

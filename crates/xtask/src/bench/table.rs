@@ -19,7 +19,11 @@ pub fn mebibytes(bytes: u64) -> String {
 
 /// Microseconds or milliseconds, to a sensible digit.
 pub fn time(nanos: u64) -> String {
-    if nanos < 1_000_000 { format!("{} us", nanos / 1000) } else { format!("{:.1} ms", nanos as f64 / 1e6) }
+    if nanos < 1_000_000 {
+        format!("{} us", nanos / 1000)
+    } else {
+        format!("{:.1} ms", nanos as f64 / 1e6)
+    }
 }
 
 pub fn ratio_of<'a>(results: &'a Results, faster: &Key, slower: &Key) -> Option<&'a Ratio> {
@@ -42,7 +46,11 @@ pub fn text(lesson: &Lesson, results: &Results) -> String {
     let environment = &results.environment;
     out += &format!(
         "{} | {} cores | {} | {} | {} profile\n",
-        environment.cpu, environment.cores, environment.kernel, environment.date, environment.profile
+        environment.cpu,
+        environment.cores,
+        environment.kernel,
+        environment.date,
+        environment.profile
     );
     for process in &environment.processes {
         out += &format!("  {process}\n");
@@ -57,8 +65,8 @@ pub fn text(lesson: &Lesson, results: &Results) -> String {
             );
         }
         let scaling = scaling(results, point).map_or(String::new(), |r| format!("{:.2}x", r.value));
-        let after =
-            after_over(lesson, results, point).map_or(String::new(), |r| format!("{:.2}x", r.value));
+        let after = after_over(lesson, results, point)
+            .map_or(String::new(), |r| format!("{:.2}x", r.value));
         out += &format!(
             "{:<22} {:<6}{:>3} {:>10} {:>8.1} {:>7} {:>8} {:>9}\n",
             point.key.variant,

@@ -9,10 +9,12 @@ use anyhow::{Context, Result, bail};
 use super::{Build, Interpreter, assemble, pip, verify::verify};
 use crate::{paths, sh};
 
+/// Looks up an environment variable.
+type Variables = Box<dyn Fn(&str) -> Option<String>>;
+
 /// What resolution needs to know of the machine; tests give it a fake one.
 pub struct Machine {
-    /// Looks up an environment variable.
-    pub variable: Box<dyn Fn(&str) -> Option<String>>,
+    pub variable: Variables,
     /// The folders of PATH.
     pub path: Vec<PathBuf>,
     /// uv, if it is there without being fetched.
@@ -25,8 +27,9 @@ pub struct Machine {
 
 impl Machine {
     pub fn this() -> Self {
-        let path: Vec<PathBuf> =
-            std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
+        let path: Vec<PathBuf> = std::env::var_os("PATH")
+            .map(|p| std::env::split_paths(&p).collect())
+            .unwrap_or_default();
         let fetched = paths::local("tools/uv");
         let uv = on_path(&path, "uv").or(fetched.is_file().then_some(fetched));
         Self {

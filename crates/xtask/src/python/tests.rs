@@ -152,11 +152,8 @@ fn the_assembly_comes_last_and_its_result_is_checked_too() {
     let error = failure(resolve(STOCK, &Machine { uv: Some(refuses.clone()), ..machine() }));
     assert!(error.contains("nothing to assemble from"), "{error}");
 
-    let not_python = Machine {
-        uv: Some(refuses),
-        assemble: |_| Ok(PathBuf::from("true")),
-        ..machine()
-    };
+    let not_python =
+        Machine { uv: Some(refuses), assemble: |_| Ok(PathBuf::from("true")), ..machine() };
     let error = failure(resolve(STOCK, &not_python));
     assert!(error.contains("answered something else than a Python interpreter"), "{error}");
 }

@@ -89,7 +89,8 @@ impl Apt {
             })
             .find(|(_, release)| release.ends_with("-updates"))
             .or_else(|| {
-                let mut fields = targets.lines().find_map(|l| l.strip_prefix("Packages|"))?.split('|');
+                let mut fields =
+                    targets.lines().find_map(|l| l.strip_prefix("Packages|"))?.split('|');
                 Some((fields.next()?, fields.next()?))
             })
             .map(|(site, _)| site)

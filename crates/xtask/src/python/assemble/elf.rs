@@ -62,7 +62,8 @@ fn offset_of(file: &ElfFile64<Endianness>, address: u64) -> Result<usize> {
         .sections()
         .find(|s| (s.address()..s.address() + s.size()).contains(&address))
         .with_context(|| format!("no section holds the entry point {address:#x}"))?;
-    let (offset, _) = section.file_range().context("the entry point's section is not in the file")?;
+    let (offset, _) =
+        section.file_range().context("the entry point's section is not in the file")?;
     Ok((offset + address - section.address()) as usize)
 }
 

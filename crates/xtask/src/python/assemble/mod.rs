@@ -30,7 +30,10 @@ pub fn executable(build: Build) -> PathBuf {
 /// Assembles `build` into its prefix and returns the executable.
 pub fn assemble(build: Build) -> Result<PathBuf> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        bail!("the published parts exist for x86-64 Linux only; use uv or set {}", build.variable());
+        bail!(
+            "the published parts exist for x86-64 Linux only; use uv or set {}",
+            build.variable()
+        );
     }
     let step = sh::Step::new(format!("assembling CPython {} from published parts", build.name()));
     let target = prefix(build);

@@ -1,0 +1,173 @@
+//! `cargo xtask test`: every check, lane by lane; ends with what passed, failed and was not run.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::extension::{self, Ready};
+use crate::python::{self, Build};
+use crate::{bench, book, cpp, faults, paths, readme, sh};
+
+#[derive(Args)]
+pub struct Options {
+    /// Only the lanes whose name contains one of these
+    lanes: Vec<String>,
+}
+
+type Lane<'a> = (&'static str, Box<dyn Fn() -> Result<()> + 'a>);
+
+pub fn run(options: &Options) -> Result<()> {
+    let ready = extension::ready(&Build::BOTH)?;
+    let [stock, free] = &ready[..] else { bail!("two builds were asked for") };
+    let lanes: Vec<Lane> = vec![
+        ("rustfmt", Box::new(|| cargo(&["fmt", "--all", "--check"]))),
+        ("clang-format", Box::new(|| cpp::format(false))),
+        ("clippy", Box::new(|| clippy(stock))),
+        ("rust tests", Box::new(rust_tests)),
+        ("C++ engine, address and undefined", Box::new(|| cpp::sanitized("address,undefined"))),
+        ("C++ engine, thread", Box::new(|| cpp::sanitized("thread"))),
+        ("pytest 3.14", Box::new(|| pytest(stock, &[]))),
+        ("pytest 3.14t", Box::new(|| pytest(free, &[]))),
+        ("pytest 3.14t, in parallel", Box::new(|| pytest(free, &["--parallel-threads=4"]))),
+        ("faults", Box::new(|| faults::run(&faults::Options::all()))),
+        ("bench harness", Box::new(bench::smoke)),
+        ("book", Box::new(|| readme::table(true).and(book::build().map(drop)))),
+    ];
+    let wanted = |name: &str| {
+        options.lanes.is_empty() || options.lanes.iter().any(|part| name.contains(part))
+    };
+    let (mut failed, mut passed, mut skipped) = (Vec::new(), 0, Vec::new());
+    for (name, work) in &lanes {
+        if !wanted(name) {
+            skipped.push(*name);
+            continue;
+        }
+        println!("\n== {name}");
+        let start = Instant::now();
+        let seconds = || start.elapsed().as_secs_f32();
+        match work() {
+            Ok(()) => {
+                passed += 1;
+                println!("== {name}: passed ({:.1} s)", seconds());
+            }
+            Err(error) => {
+                println!("{error:#}");
+                println!("== {name}: FAILED ({:.1} s)", seconds());
+                failed.push(*name);
+            }
+        }
+    }
+    println!("\nran on:");
+    for one in &ready {
+        let facts = &one.interpreter.facts;
+        println!(
+            "  {:6} {} ({})",
+            one.interpreter.build.name(),
+            facts.version,
+            one.interpreter.how
+        );
+    }
+    if !skipped.is_empty() {
+        println!("not run, since it was not asked for: {}", skipped.join(", "));
+    }
+    println!(
+        "not run, for want of them: 3.15 and 3.15t (on demand), C++ twins under TSan, loom models"
+    );
+    println!("\nlanes: {passed} passed, {} failed, {} skipped", failed.len(), skipped.len());
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+fn cargo(words: &[&str]) -> Result<()> {
+    sh::show(Command::new(env!("CARGO")).current_dir(paths::root()).args(words))
+}
+
+/// Formats everything that the formatter lanes check.
+pub fn format() -> Result<()> {
+    cargo(&["fmt", "--all"])?;
+    cpp::format(true)
+}
+
+fn clippy(ready: &Ready) -> Result<()> {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(paths::root()).args([
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    extension::environment_for(&mut command, &ready.env, "clippy");
+    sh::show(&mut command)
+}
+
+fn rust_tests() -> Result<()> {
+    cargo(&["test", "--quiet", "-p", "xtask", "-p", "lesson-kit", "-p", "engine"])
+}
+
+fn pytest(ready: &Ready, words: &[&str]) -> Result<()> {
+    let mut command = ready.env.command();
+    command
+        .current_dir(paths::root())
+        .args(["-m", "pytest", "-q", "-W", "error", "--timeout", "300", "-p", "no:cacheprovider"])
+        // Its folder of examples would lie in the checkout.
+        .env("HYPOTHESIS_STORAGE_DIRECTORY", paths::local("hypothesis"))
+        .args(words)
+        .arg("tests");
+    sh::show(&mut command)
+}
+
+/// `cargo xtask model`: loom over the lessons that have a model.
+pub fn model(lesson: Option<&str>) -> Result<()> {
+    let lessons = lesson_kit::lesson::all(paths::root())?;
+    if let Some(name) = lesson {
+        lesson_kit::lesson::find(&lessons, name)?;
+    }
+    let modelled: Vec<&str> = lessons
+        .iter()
+        .map(|one| one.name.as_str())
+        .filter(|name| lesson.is_none_or(|wanted| wanted == *name))
+        .filter(|name| paths::root().join(format!("crates/{name}/tests/model.rs")).is_file())
+        .collect();
+    if modelled.is_empty() {
+        println!("no lesson asked for has a model: see the map in README.md for those that will");
+        return Ok(());
+    }
+    for name in modelled {
+        let mut command = Command::new(env!("CARGO"));
+        command.current_dir(paths::root()).args([
+            "test",
+            "--release",
+            "-p",
+            name,
+            "--test",
+            "model",
+        ]);
+        command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", paths::local("target/loom"));
+        sh::show(&mut command).with_context(|| format!("the model of {name}"))?;
+    }
+    Ok(())
+}
+
+/// `cargo xtask python`: prepares builds and says which they are.
+pub fn python(builds: &[String]) -> Result<()> {
+    for name in builds {
+        let build = python::Build::parse(name)?;
+        let found = extension::ready(&[build])?.remove(0);
+        println!(
+            "{:6} {:8} {}\n       {}\n       environment {}",
+            name,
+            found.interpreter.facts.version,
+            found.interpreter.how,
+            paths::shown(&found.interpreter.exe),
+            paths::shown(&found.env.dir)
+        );
+    }
+    Ok(())
+}
