@@ -84,6 +84,18 @@ impl<'a, 'py> Boxer<'a, 'py> {
             match self {
                 Self::Int64(values, _) => ffi::PyLong_FromLongLong(values[row]),
                 Self::Float64(values, _) => ffi::PyFloat_FromDouble(values[row]),
+                _ => self.get_other(py, row),
+            }
+        }
+    }
+
+    /// The other types, out of line: inlined, they would cost the two above their registers.
+    #[inline(never)]
+    fn get_other(&self, py: Python<'py>, row: usize) -> *mut ffi::PyObject {
+        // SAFETY: as above.
+        unsafe {
+            match self {
+                Self::Int64(..) | Self::Float64(..) => self.get(py, row),
                 Self::Bool(array) => ffi::PyBool_FromLong(array.value(row).into()),
                 Self::Int8(array) => ffi::PyLong_FromLongLong(array.value(row).into()),
                 Self::Int16(array) => ffi::PyLong_FromLongLong(array.value(row).into()),

@@ -111,6 +111,8 @@ impl ScalarUdf {
     }
     // ANCHOR_END: call_block
 
+    #[cold]
+    #[inline(never)]
     fn error(&self, py: Python<'_>, failure: Failure<'_>, frame: &Frame, row: u64) -> PyErr {
         let site = Site { function: &self.signature.name, row };
         match failure {

@@ -21,6 +21,8 @@ pub struct Machine {
     pub uv: Option<PathBuf>,
     /// Fetches uv from the package index.
     pub fetch_uv: fn() -> Result<PathBuf>,
+    /// Where an assembly of an earlier run would be.
+    pub assembled: Box<dyn Fn(Build) -> PathBuf>,
     /// Puts an interpreter together from published parts.
     pub assemble: fn(Build) -> Result<PathBuf>,
 }
@@ -37,6 +39,7 @@ impl Machine {
             path,
             uv,
             fetch_uv: pip::fetch_uv,
+            assembled: Box::new(assemble::executable),
             assemble: assemble::assemble,
         }
     }
@@ -73,7 +76,7 @@ pub fn resolve(build: Build, machine: &Machine) -> Result<Interpreter> {
     }
 
     // A finished assembly of an earlier run comes before uv is asked for a download again.
-    let assembled = assemble::executable(build);
+    let assembled = (machine.assembled)(build);
     if assembled.is_file() {
         let facts = verify(&assembled, build).with_context(|| {
             format!("remove {} and try again", paths::shown(&assemble::prefix(build)))

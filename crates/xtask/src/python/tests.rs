@@ -53,6 +53,7 @@ fn machine() -> Machine {
         path: vec![],
         uv: None,
         fetch_uv: || bail!("no uv here"),
+        assembled: Box::new(|_| PathBuf::from("absent")),
         assemble: |_| bail!("nothing to assemble from"),
     }
 }
@@ -143,6 +144,19 @@ fn what_uv_has_comes_before_what_it_would_download() {
     );
     let found = resolve(FT, &Machine { uv: Some(downloads), ..machine() }).unwrap();
     assert_eq!((found.exe, found.how.as_str()), (python, "downloaded by uv"));
+}
+
+#[test]
+fn an_earlier_assembly_serves_again_and_is_checked_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let python = fake(dir.path(), "assembled", &facts(14, true, false));
+    let place = python.clone();
+    let machine = Machine { assembled: Box::new(move |_| place.clone()), ..machine() };
+    let found = resolve(FT, &machine).unwrap();
+    assert_eq!(found.exe, python);
+    assert_eq!(found.how, "assembled earlier from published parts");
+    fake(dir.path(), "assembled", &facts(14, true, true));
+    assert!(failure(resolve(FT, &machine)).contains("and try again"));
 }
 
 #[test]
