@@ -230,6 +230,7 @@ def test_arguments_and_results_are_released():
     assert len(alive) == 0
 
 
+@pytest.mark.thread_unsafe(reason="it counts the blocks of the whole process")
 def test_no_argument_is_leaked():
     """Big ints are made for each row: a reference that is kept shows as blocks that are not freed."""
     rows = list(range(10**12, 10**12 + 20_000))
@@ -239,8 +240,7 @@ def test_no_argument_is_leaked():
     one.sql(f"SELECT {own}(a) FROM t")
     before = sys.getallocatedblocks()
     one.sql(f"SELECT {own}(a) FROM t")
-    # Other tests may run beside this one in parallel, but not leave a block for each of these rows.
-    assert sys.getallocatedblocks() - before < 10_000
+    assert sys.getallocatedblocks() - before < 1000
 
 
 def test_dropping_releases_the_function():

@@ -92,10 +92,21 @@ fn measure(
     let before = gil_enabled(py)?;
     let mut failure = None;
     let mut first_block = None;
+    let rows = case.info.rows as f64;
+    if samples < LEAST_SAMPLES {
+        // What takes seconds an iteration gets a few of them, without a warm-up.
+        let mut ns_per_row = Vec::with_capacity(samples);
+        for _ in 0..samples {
+            let timing = (case.work)(py, threads, 1)?;
+            first_block = timing.first_block;
+            ns_per_row.push(timing.total.as_nanos() as f64 / rows);
+        }
+        return measured(py, ns_per_row, before, first_block);
+    }
     let mut criterion = Criterion::default()
         .output_directory(scratch)
         .without_plots()
-        .sample_size(samples.max(10))
+        .sample_size(samples)
         .warm_up_time(warm_up)
         .measurement_time(spend)
         // The driver makes its own statistics, over rounds.
@@ -130,11 +141,19 @@ fn measure(
     let text = std::fs::read_to_string(scratch.join("case/work/new/sample.json"))?;
     let sample: Sample = serde_json::from_str(&text)
         .map_err(|error| PyRuntimeError::new_err(format!("criterion's samples: {error}")))?;
-    let rows = case.info.rows as f64;
     let ns_per_row = sample.times.iter().zip(&sample.iters).map(|(t, n)| t / n / rows).collect();
-    Ok(Measured {
-        ns_per_row,
-        gil_enabled: [before, gil_enabled(py)?],
-        first_block_ns: first_block.map(|d| d.as_nanos() as u64),
-    })
+    measured(py, ns_per_row, before, first_block)
+}
+
+/// Criterion takes no fewer.
+const LEAST_SAMPLES: usize = 10;
+
+fn measured(
+    py: Python<'_>,
+    ns_per_row: Vec<f64>,
+    before: bool,
+    first_block: Option<Duration>,
+) -> PyResult<Measured> {
+    let first_block_ns = first_block.map(|d| d.as_nanos() as u64);
+    Ok(Measured { ns_per_row, gil_enabled: [before, gil_enabled(py)?], first_block_ns })
 }

@@ -17,7 +17,7 @@ pub enum Ask {
         case: usize,
         /// Engine threads.
         threads: usize,
-        /// Samples to take, at least 10.
+        /// Samples to take: from 10 on by criterion, fewer as single iterations.
         samples: usize,
         /// Time to spend on them, in seconds; each sample is at least one iteration.
         seconds: f64,

@@ -60,19 +60,6 @@ impl<'py> Frame<'py> {
             unsafe { ffi::Py_DECREF(object) };
         }
     }
-
-    /// The arguments as an error message shows them.
-    pub fn shown(&self) -> String {
-        let shown = self.slots[1..=self.filled].iter().map(|object| {
-            // SAFETY: attached; the frame owns the reference for as long as it is borrowed here.
-            let value = unsafe { Bound::from_borrowed_ptr(self.py, *object) };
-            match value.repr() {
-                Ok(text) => text.to_string_lossy().chars().take(40).collect(),
-                Err(_) => String::from("?"),
-            }
-        });
-        shown.collect::<Vec<_>>().join(", ")
-    }
 }
 
 impl Drop for Frame<'_> {

@@ -7,6 +7,7 @@
 mod batch;
 mod boxing;
 mod error;
+mod flat;
 mod frame;
 mod scalar;
 mod signature;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use super::Block;
 use super::boxing::Boxer;
 use super::error::{Site, shown};
+use super::flat;
 use super::frame::Frame;
 use super::signature::Signature;
 use super::types::name;
@@ -86,40 +87,80 @@ impl ScalarUdf {
         let function = self.function.bind(py);
         let columns: Vec<Boxer> =
             arguments.iter().map(|array| Boxer::new(py, array)).collect::<PyResult<_>>()?;
-        let nulls = columns.iter().any(|column| column.nulls().is_some());
-        let mut results = Unboxer::new(py, &self.signature.returns, block.rows)?;
-        let mut frame = Frame::new(py, columns.len());
+        let work = Work { udf: self, py, columns: &columns, block, stopped: &stopped };
+        match columns[..] {
+            // Numbers without nulls, the commonest shape: unrolled (see flat.rs).
+            [Boxer::Int64(a, None)] => work.rows(|row| flat::call(function, [a[row]])),
+            [Boxer::Int64(a, None), Boxer::Int64(b, None)] => {
+                work.rows(|row| flat::call(function, [a[row], b[row]]))
+            }
+            [Boxer::Float64(a, None)] => work.rows(|row| flat::call(function, [a[row]])),
+            [Boxer::Float64(a, None), Boxer::Float64(b, None)] => {
+                work.rows(|row| flat::call(function, [a[row], b[row]]))
+            }
+            _ => {
+                let mut frame = Frame::new(py, columns.len());
+                work.rows(|row| one(py, function, &columns, row, &mut frame))
+            }
+        }
+    }
+    // ANCHOR_END: call_block
+}
+
+/// A block at work.
+struct Work<'a, 'py, S> {
+    udf: &'a ScalarUdf,
+    py: Python<'py>,
+    columns: &'a [Boxer<'a, 'py>],
+    block: &'a Block<'a>,
+    stopped: &'a S,
+}
+
+impl<'py, S: Fn() -> bool> Work<'_, 'py, S> {
+    /// Every row: `call` makes the arguments and calls; what becomes of nulls, results and errors is
+    /// decided here.
+    #[inline(always)]
+    fn rows(
+        &self,
+        mut call: impl FnMut(usize) -> Result<Bound<'py, PyAny>, Failure<'py>>,
+    ) -> PyResult<ArrayRef> {
+        let Self { udf, py, columns, block, .. } = *self;
+        let skipping = udf.on_null == OnNull::Skip && columns.iter().any(|c| c.nulls().is_some());
+        let mut results = Unboxer::new(py, &udf.signature.returns, block.rows)?;
         for row in 0..block.rows {
-            if stopped() {
+            if (self.stopped)() {
                 return Err(PyRuntimeError::new_err("the query was stopped"));
             }
-            if nulls && self.on_null == OnNull::Skip && any_null(&columns, row) {
+            if skipping && columns.iter().any(|column| is_null(column, row)) {
                 results.push_null();
                 continue;
             }
-            if let Err(failure) = one(py, function, &columns, nulls, row, &mut frame, &mut results)
-            {
-                let error = self.error(py, failure, &frame, (block.row_number)(row));
-                if self.on_error == OnError::Propagate || !error.is_instance_of::<PyException>(py) {
-                    return Err(error);
-                }
-                results.push_null();
+            let failure = match call(row) {
+                Ok(value) => match results.push(&value) {
+                    Ok(()) => continue,
+                    Err(refused) => Failure::Result(value, refused),
+                },
+                Err(failure) => failure,
+            };
+            let error = self.error(failure, row);
+            if udf.on_error == OnError::Propagate || !error.is_instance_of::<PyException>(py) {
+                return Err(error);
             }
-            frame.clear();
+            results.push_null();
         }
         Ok(results.finish())
     }
-    // ANCHOR_END: call_block
 
     #[cold]
     #[inline(never)]
-    fn error(&self, py: Python<'_>, failure: Failure<'_>, frame: &Frame, row: u64) -> PyErr {
-        let site = Site { function: &self.signature.name, row };
+    fn error(&self, failure: Failure<'_>, row: usize) -> PyErr {
+        let (py, signature) = (self.py, &self.udf.signature);
+        let site = Site { function: &signature.name, row: (self.block.row_number)(row) };
         match failure {
             Failure::Argument(index) => {
                 let cause = PyErr::fetch(py);
                 let text = cause.value(py).to_string();
-                let declared = name(&self.signature.types(index + 1).unwrap_or_default()[index]);
+                let declared = name(&signature.types(index + 1).unwrap_or_default()[index]);
                 let error = site.wrong(py, &format!("argument {} ({declared}): {text}", index + 1));
                 error.set_cause(py, Some(cause));
                 error
@@ -127,10 +168,10 @@ impl ScalarUdf {
             Failure::Raised => {
                 // Taken off the thread before anything else runs Python.
                 let cause = PyErr::fetch(py);
-                site.raised(py, cause, &frame.shown())
+                site.raised(py, cause, &self.arguments(row))
             }
             Failure::Result(value, Refused::Because(why)) => {
-                let declared = name(&self.signature.returns);
+                let declared = name(&signature.returns);
                 let value = shown(&value);
                 site.wrong(py, &format!("returned {value}, which {why}; {declared} is declared"))
             }
@@ -142,45 +183,56 @@ impl ScalarUdf {
             }
         }
     }
+
+    /// The arguments of a row as a message shows them: made again, since the call's own are gone.
+    fn arguments(&self, row: usize) -> String {
+        let shown = self.columns.iter().map(|column| {
+            if is_null(column, row) {
+                return String::from("None");
+            }
+            // SAFETY: attached; a new reference or null with an exception, which is taken here.
+            let value = unsafe { Bound::from_owned_ptr_or_err(self.py, column.get(self.py, row)) };
+            match value.and_then(|value| value.repr().map(|text| text.to_string())) {
+                Ok(text) => text.chars().take(40).collect(),
+                Err(_) => String::from("?"),
+            }
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Where a row failed. In the first two cases Python's exception is still set.
-enum Failure<'py> {
+pub(super) enum Failure<'py> {
     Argument(usize),
     Raised,
     Result(Bound<'py, PyAny>, Refused),
 }
 
 // ANCHOR: one
-/// One row: box the arguments, call, unbox the result.
+/// One row of any types: box the arguments, call.
 #[inline(always)]
 fn one<'py>(
     py: Python<'py>,
     function: &Bound<'py, PyAny>,
     columns: &[Boxer<'_, 'py>],
-    nulls: bool,
     row: usize,
     frame: &mut Frame<'py>,
-    results: &mut Unboxer<'py>,
-) -> Result<(), Failure<'py>> {
+) -> Result<Bound<'py, PyAny>, Failure<'py>> {
     for (index, column) in columns.iter().enumerate() {
-        let object =
-            if nulls && is_null(column, row) { py.None().into_ptr() } else { column.get(py, row) };
+        let object = if is_null(column, row) { py.None().into_ptr() } else { column.get(py, row) };
         if object.is_null() {
+            frame.clear();
             return Err(Failure::Argument(index));
         }
         // SAFETY: a new reference, and the frame was made for this many columns.
         unsafe { frame.push(object) };
     }
-    let Some(value) = frame.call(function) else { return Err(Failure::Raised) };
-    results.push(&value).map_err(|refused| Failure::Result(value, refused))
+    let result = frame.call(function);
+    frame.clear();
+    result.ok_or(Failure::Raised)
 }
 // ANCHOR_END: one
 
 fn is_null(column: &Boxer, row: usize) -> bool {
     column.nulls().is_some_and(|nulls| nulls.is_null(row))
-}
-
-fn any_null(columns: &[Boxer], row: usize) -> bool {
-    columns.iter().any(|column| is_null(column, row))
 }

@@ -128,11 +128,11 @@ const SMOKE: Profile = Profile {
 
 const FULL: Profile = Profile {
     name: "full",
-    rounds: 5,
+    rounds: 3,
     rows: 4_000_000,
     slow_rows: 1_000_000,
     samples: 10,
-    seconds: 1.0,
+    seconds: 0.5,
     warm_up: 0.1,
     threads: &[1, 2, 4],
     workloads: &["ints", "flights"],
@@ -226,7 +226,8 @@ fn bench(
                 continue;
             }
             bar.set_message(format!("{} {} x{count}", info.variant, child.label));
-            let (samples, seconds, warm_up) = (profile.samples, profile.seconds, profile.warm_up);
+            let (seconds, warm_up) = (profile.seconds, profile.warm_up);
+            let samples = if info.slow { 3 } else { profile.samples };
             let ask = Ask::Measure { case, threads: count, samples, seconds, warm_up };
             let (measured, peak_pss) = child.measure(&ask)?;
             let free = child.listing.environment.free_threaded;

@@ -45,12 +45,13 @@ pub fn text(lesson: &Lesson, results: &Results) -> String {
     let mut out = format!("\n{}: {}\n", lesson.name, lesson.title);
     let environment = &results.environment;
     out += &format!(
-        "{} | {} cores | {} | {} | {} profile\n",
+        "{} | {} cores | {}\n{} | {} profile | commit {}\n",
         environment.cpu,
         environment.cores,
         environment.kernel,
         environment.date,
-        environment.profile
+        environment.profile,
+        environment.commit
     );
     for process in &environment.processes {
         out += &format!("  {process}\n");
