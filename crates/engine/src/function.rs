@@ -53,8 +53,29 @@ impl Call<'_> {
     }
 
     /// True once the query was cancelled or an earlier block failed: return early, with any error.
-    #[inline]
+    #[inline(always)]
     pub fn stopped(&self) -> bool {
+        self.stop().requested()
+    }
+
+    /// The same question as a value of its own, for a loop that asks it at every row.
+    #[inline(always)]
+    pub fn stop(&self) -> Stop<'_> {
+        Stop { last_wanted: self.last_wanted, block: self.block }
+    }
+}
+
+/// Whether a block's result is still wanted.
+#[derive(Clone, Copy)]
+pub struct Stop<'a> {
+    last_wanted: &'a AtomicU64,
+    block: u64,
+}
+
+impl Stop<'_> {
+    /// See [`Call::stopped`].
+    #[inline(always)]
+    pub fn requested(&self) -> bool {
         // Relaxed: the number publishes no data, it only saves work (see Stop in expr.h).
         self.last_wanted.load(Ordering::Relaxed) < self.block
     }

@@ -17,7 +17,7 @@ mod table;
 mod types;
 
 pub use error::{Error, Result};
-pub use function::{Call, ScalarFunction};
+pub use function::{Call, ScalarFunction, Stop};
 pub use plan::{Aggregate, Literal, Node, Op, Plan};
 pub use run::{BLOCK_ROWS, Options, Outcome, Run};
 pub use table::Table;

@@ -37,7 +37,8 @@ impl ScalarFunction for ScalarUdf {
     }
     fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
         let block = Block { rows: call.rows(), row_number: &|row| call.row_number(row) };
-        Ok(self.call_block(arguments, &block, || call.stopped())?)
+        let stop = call.stop();
+        Ok(self.call_block(arguments, &block, move || stop.requested())?)
     }
 }
 

@@ -90,17 +90,18 @@ impl ScalarUdf {
         let work = Work { udf: self, py, columns: &columns, block, stopped: &stopped };
         match columns[..] {
             // Numbers without nulls, the commonest shape: unrolled (see flat.rs).
-            [Boxer::Int64(a, None)] => work.rows(|row| flat::call(function, [a[row]])),
+            [Boxer::Int64(a, None)] => work.rows(false, |row| flat::call(function, [a[row]])),
             [Boxer::Int64(a, None), Boxer::Int64(b, None)] => {
-                work.rows(|row| flat::call(function, [a[row], b[row]]))
+                work.rows(false, |row| flat::call(function, [a[row], b[row]]))
             }
-            [Boxer::Float64(a, None)] => work.rows(|row| flat::call(function, [a[row]])),
+            [Boxer::Float64(a, None)] => work.rows(false, |row| flat::call(function, [a[row]])),
             [Boxer::Float64(a, None), Boxer::Float64(b, None)] => {
-                work.rows(|row| flat::call(function, [a[row], b[row]]))
+                work.rows(false, |row| flat::call(function, [a[row], b[row]]))
             }
             _ => {
                 let mut frame = Frame::new(py, columns.len());
-                work.rows(|row| one(py, function, &columns, row, &mut frame))
+                let nulls = columns.iter().any(|column| column.nulls().is_some());
+                work.rows(nulls, |row| one(py, function, &columns, row, &mut frame))
             }
         }
     }
@@ -122,10 +123,11 @@ impl<'py, S: Fn() -> bool> Work<'_, 'py, S> {
     #[inline(always)]
     fn rows(
         &self,
+        nulls: bool,
         mut call: impl FnMut(usize) -> Result<Bound<'py, PyAny>, Failure<'py>>,
     ) -> PyResult<ArrayRef> {
         let Self { udf, py, columns, block, .. } = *self;
-        let skipping = udf.on_null == OnNull::Skip && columns.iter().any(|c| c.nulls().is_some());
+        let skipping = nulls && udf.on_null == OnNull::Skip;
         let mut results = Unboxer::new(py, &udf.signature.returns, block.rows)?;
         for row in 0..block.rows {
             if (self.stopped)() {
