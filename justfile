@@ -2,28 +2,28 @@
 
 # List the recipes
 default:
-    @just --list --unsorted
+    @{{ just_executable() }} --list --unsorted
 
 # Measure the lessons on this machine (all, or one)
 bench *args:
-    cargo xtask bench {{args}}
+    cargo xtask bench {{ args }}
 
 # Run every check: Rust, C++ under sanitizers, pytest on both builds, faults, the book
 test *args:
-    cargo xtask test {{args}}
+    cargo xtask test {{ args }}
 
 # Run each variant in a fresh interpreter and see it end as its lesson says
 faults *args:
-    cargo xtask faults {{args}}
+    cargo xtask faults {{ args }}
 
 # Check the lessons' protocols in the modelled interpreter
 model *args:
-    cargo xtask model {{args}}
+    cargo xtask model {{ args }}
 
 # Build the book and check its links
 book *args:
-    cargo xtask book {{args}}
+    cargo xtask book {{ args }}
 
 # Find or fetch the interpreters, build the extension for each, say which they are
 python *args:
-    cargo xtask python {{args}}
+    cargo xtask python {{ args }}

@@ -131,7 +131,13 @@ impl<'a, 'py> Boxer<'a, 'py> {
         }
     }
 
-    /// Whether any row is null.
+    /// Whether this row is null.
+    #[inline(always)]
+    pub fn is_null(&self, row: usize) -> bool {
+        self.nulls().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    /// The column's validity; `None` if no row is null.
     pub fn nulls(&self) -> Option<&NullBuffer> {
         match self {
             Self::Bool(a) => a.nulls(),

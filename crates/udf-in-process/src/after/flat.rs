@@ -6,7 +6,7 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::scalar::Failure;
+use super::failure::Failure;
 
 /// A number that becomes a Python object without a look at its type.
 pub trait Number: Copy {

@@ -7,8 +7,10 @@
 mod batch;
 mod boxing;
 mod error;
+mod failure;
 mod flat;
 mod frame;
+mod numbers;
 mod scalar;
 mod signature;
 mod types;

@@ -6,12 +6,11 @@ use pyo3::prelude::*;
 
 use super::Block;
 use super::boxing::Boxer;
-use super::error::{Site, shown};
+use super::failure::Failure;
 use super::flat;
 use super::frame::Frame;
 use super::signature::Signature;
-use super::types::name;
-use super::unboxing::{Refused, Unboxer};
+use super::unboxing::Unboxer;
 
 /// What a null argument does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,11 +108,11 @@ impl ScalarUdf {
 }
 
 /// A block at work.
-struct Work<'a, 'py, S> {
-    udf: &'a ScalarUdf,
-    py: Python<'py>,
-    columns: &'a [Boxer<'a, 'py>],
-    block: &'a Block<'a>,
+pub(super) struct Work<'a, 'py, S> {
+    pub udf: &'a ScalarUdf,
+    pub py: Python<'py>,
+    pub columns: &'a [Boxer<'a, 'py>],
+    pub block: &'a Block<'a>,
     stopped: &'a S,
 }
 
@@ -133,7 +132,7 @@ impl<'py, S: Fn() -> bool> Work<'_, 'py, S> {
             if (self.stopped)() {
                 return Err(PyRuntimeError::new_err("the query was stopped"));
             }
-            if skipping && columns.iter().any(|column| is_null(column, row)) {
+            if skipping && columns.iter().any(|column| column.is_null(row)) {
                 results.push_null();
                 continue;
             }
@@ -152,62 +151,6 @@ impl<'py, S: Fn() -> bool> Work<'_, 'py, S> {
         }
         Ok(results.finish())
     }
-
-    #[cold]
-    #[inline(never)]
-    fn error(&self, failure: Failure<'_>, row: usize) -> PyErr {
-        let (py, signature) = (self.py, &self.udf.signature);
-        let site = Site { function: &signature.name, row: (self.block.row_number)(row) };
-        match failure {
-            Failure::Argument(index) => {
-                let cause = PyErr::fetch(py);
-                let text = cause.value(py).to_string();
-                let declared = name(&signature.types(index + 1).unwrap_or_default()[index]);
-                let error = site.wrong(py, &format!("argument {} ({declared}): {text}", index + 1));
-                error.set_cause(py, Some(cause));
-                error
-            }
-            Failure::Raised => {
-                // Taken off the thread before anything else runs Python.
-                let cause = PyErr::fetch(py);
-                site.raised(py, cause, &self.arguments(row))
-            }
-            Failure::Result(value, Refused::Because(why)) => {
-                let declared = name(&signature.returns);
-                let value = shown(&value);
-                site.wrong(py, &format!("returned {value}, which {why}; {declared} is declared"))
-            }
-            Failure::Result(value, Refused::Raised(cause)) => {
-                let text = format!("returned {}: {}", shown(&value), cause.value(py));
-                let error = site.wrong(py, &text);
-                error.set_cause(py, Some(cause));
-                error
-            }
-        }
-    }
-
-    /// The arguments of a row as a message shows them: made again, since the call's own are gone.
-    fn arguments(&self, row: usize) -> String {
-        let shown = self.columns.iter().map(|column| {
-            if is_null(column, row) {
-                return String::from("None");
-            }
-            // SAFETY: attached; a new reference or null with an exception, which is taken here.
-            let value = unsafe { Bound::from_owned_ptr_or_err(self.py, column.get(self.py, row)) };
-            match value.and_then(|value| value.repr().map(|text| text.to_string())) {
-                Ok(text) => text.chars().take(40).collect(),
-                Err(_) => String::from("?"),
-            }
-        });
-        shown.collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Where a row failed. In the first two cases Python's exception is still set.
-pub(super) enum Failure<'py> {
-    Argument(usize),
-    Raised,
-    Result(Bound<'py, PyAny>, Refused),
 }
 
 // ANCHOR: one
@@ -221,7 +164,7 @@ fn one<'py>(
     frame: &mut Frame<'py>,
 ) -> Result<Bound<'py, PyAny>, Failure<'py>> {
     for (index, column) in columns.iter().enumerate() {
-        let object = if is_null(column, row) { py.None().into_ptr() } else { column.get(py, row) };
+        let object = if column.is_null(row) { py.None().into_ptr() } else { column.get(py, row) };
         if object.is_null() {
             frame.clear();
             return Err(Failure::Argument(index));
@@ -234,7 +177,3 @@ fn one<'py>(
     result.ok_or(Failure::Raised)
 }
 // ANCHOR_END: one
-
-fn is_null(column: &Boxer, row: usize) -> bool {
-    column.nulls().is_some_and(|nulls| nulls.is_null(row))
-}

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, StringBuilder};
 use arrow_array::types::*;
-use arrow_array::{ArrayRef, PrimitiveArray};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -16,6 +15,7 @@ use pyo3::types::{
 };
 
 use super::boxing::{EPOCH_ORDINAL, epoch};
+use super::numbers::Numbers;
 
 /// A column of results that grows by a row at a time.
 pub enum Unboxer<'py> {
@@ -34,43 +34,6 @@ pub enum Unboxer<'py> {
     Bytes(BinaryBuilder),
     Date(Numbers<Date32Type>),
     Timestamp(Numbers<TimestampMicrosecondType>, Bound<'py, PyAny>),
-}
-
-/// Values, and validity only from the first null on: most columns of results have none.
-pub struct Numbers<T: ArrowPrimitiveType> {
-    values: Vec<T::Native>,
-    validity: Option<BooleanBufferBuilder>,
-}
-
-impl<T: ArrowPrimitiveType> Numbers<T> {
-    fn new(rows: usize) -> Self {
-        Self { values: Vec::with_capacity(rows), validity: None }
-    }
-
-    #[inline(always)]
-    fn append_value(&mut self, value: T::Native) {
-        self.values.push(value);
-        if let Some(validity) = &mut self.validity {
-            validity.append(true);
-        }
-    }
-
-    fn append_null(&mut self) {
-        let before = self.values.len();
-        self.values.push(T::default_value());
-        self.validity
-            .get_or_insert_with(|| {
-                let mut validity = BooleanBufferBuilder::new(self.values.capacity());
-                validity.append_n(before, true);
-                validity
-            })
-            .append(false);
-    }
-
-    fn finish(self) -> PrimitiveArray<T> {
-        let validity = self.validity.map(|mut bits| NullBuffer::new(bits.finish()));
-        PrimitiveArray::new(self.values.into(), validity)
-    }
 }
 
 /// Why a value was refused: either a reason to put after the value, or an exception of its own.
