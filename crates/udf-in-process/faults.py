@@ -201,16 +201,24 @@ def interrupt():
     return "no interrupt", None
 
 
+class Lingers:
+    """Keeps the interpreter in its tear-down for a while: long enough for threads to come back."""
+
+    def __del__(self, sleep=time.sleep):
+        sleep(0.3)
+
+
 def exits_while_a_query_runs():
     started = threading.Event()
 
-    def slow(a):
+    def quick(a):
         started.set()
-        time.sleep(0.001)
         return a
 
-    ungil.create_function("f", slow, [INT64], INT64)
-    one = engine(threads=4, a=list(range(1_000_000)))
-    run = lambda: one.sql("SELECT sum(f(a)) FROM t", block_rows=1000)
+    ungil.create_function("f", quick, [INT64], INT64)
+    one = engine(threads=4, a=list(range(2_000_000)))
+    # A row a block: the threads spend their time in attaching, which is what must be refused.
+    run = lambda: one.sql("SELECT sum(f(a)) FROM t", block_rows=1)
     threading.Thread(target=run, daemon=True).start()
     started.wait()
+    globals()["lingers"] = Lingers()

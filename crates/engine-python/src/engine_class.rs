@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
+use crate::exit::{Active, exiting};
 use crate::{QueryResult, registry};
 
 pyo3::create_exception!(ungil, EngineError, PyRuntimeError, "A query failed at a row or a block.");
@@ -112,12 +113,22 @@ impl Engine {
 /// The engine's threads attach to call functions. A caller that stayed attached while it waits would
 /// stop them all on the GIL-enabled build, and stop every collection on the free-threaded one.
 pub fn drive(py: Python<'_>, run: Run) -> PyResult<Outcome> {
+    let stop = |run: Run, reason: PyErr| {
+        run.cancel();
+        // Joins the threads, which may still be in the middle of a row.
+        py.detach(|| drop(run));
+        Err(reason)
+    };
+    let active = match Active::start() {
+        Ok(active) => active,
+        Err(exiting) => return stop(run, exiting),
+    };
     while !py.detach(|| run.wait(SIGNALS)) {
         if let Err(interrupt) = py.check_signals() {
-            run.cancel();
-            // Joins the threads, which may still be in the middle of a row.
-            py.detach(|| drop(run));
-            return Err(interrupt);
+            return stop(run, interrupt);
+        }
+        if active.exiting() {
+            return stop(run, exiting());
         }
     }
     py.detach(|| run.finish()).map_err(|error| to_python(py, error))

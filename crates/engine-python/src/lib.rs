@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 mod engine_class;
+mod exit;
 mod registry;
 mod result;
 
@@ -21,6 +22,8 @@ fn exact_sum(values: Vec<f64>) -> f64 {
 /// Adds the classes to the extension.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    let shut_down = wrap_pyfunction!(exit::shut_down, module)?;
+    py.import("atexit")?.call_method1("register", (shut_down,))?;
     module.add("EngineError", py.get_type::<EngineError>())?;
     module.add("SqlError", py.get_type::<SqlError>())?;
     module.add_function(wrap_pyfunction!(exact_sum, module)?)?;
