@@ -15,7 +15,7 @@ def test_the_gil_is_as_the_build_has_it():
 
 def test_imported_constants_are_immortal():
     """They are only if a .pyc was read; see the appendix on measuring."""
-    assert os.path.exists(_workloads.__cached__)
+    assert os.path.exists(_workloads.__spec__.cached)
     constant = _workloads.CONSTANT_PROBE()
     assert sys._is_immortal(constant) or not FREE_THREADED
 

@@ -1,6 +1,7 @@
-#include "udf_in_process.h"
-
+// Before any other header: it sets macros that the C library looks at.
 #include <Python.h>
+
+#include "udf_in_process.h"
 
 #include <algorithm>
 #include <atomic>
