@@ -110,8 +110,7 @@ def test_the_float_sum_is_the_correctly_rounded_one(numbers):
         expected = math.fsum(numbers)
     except OverflowError:
         return
-    got = ungil._ungil.exact_sum(numbers)
-    assert got == expected and (got != 0 or not numbers or math.copysign(1, got) in (1, -1))
+    assert ungil._ungil.exact_sum(numbers) == expected
 
 
 def test_the_float_sum_does_not_depend_on_the_split():

@@ -38,15 +38,6 @@ def plus(a, b):
     return a + b
 
 
-count = 0
-
-
-def call_number(a):
-    global count
-    count += 1
-    return count
-
-
 def dies(a):
     import os
 
