@@ -10,10 +10,30 @@
 
 namespace {
 
+PyObject* box(int64_t value) { return PyLong_FromLongLong(value); }
+PyObject* box(double value) { return PyFloat_FromDouble(value); }
+
+bool unbox(PyObject* object, int64_t* out) {
+    int overflow = 0;
+    // An exact int: a bool is one too, and is not what was declared.
+    const bool fits = PyLong_CheckExact(object) &&
+                      (*out = PyLong_AsLongLongAndOverflow(object, &overflow), overflow == 0);
+    if (!fits) PyErr_SetString(PyExc_TypeError, "the function did not return an int64");
+    return fits;
+}
+
+bool unbox(PyObject* object, double* out) {
+    const bool fits = PyFloat_CheckExact(object);
+    if (fits) *out = PyFloat_AS_DOUBLE(object);
+    if (!fits) PyErr_SetString(PyExc_TypeError, "the function did not return a float");
+    return fits;
+}
+
 // ANCHOR: call
 // One row, attached. Slot 0 of the frame belongs to the callee (PY_VECTORCALL_ARGUMENTS_OFFSET).
-bool call_row(PyObject* function, int64_t a, int64_t b, int64_t* out) {
-    PyObject* frame[3] = {nullptr, PyLong_FromLongLong(a), PyLong_FromLongLong(b)};
+template <class Number>
+bool call_row(PyObject* function, Number a, Number b, Number* out) {
+    PyObject* frame[3] = {nullptr, box(a), box(b)};
     PyObject* result = nullptr;
     if (frame[1] && frame[2]) {
         result =
@@ -21,13 +41,8 @@ bool call_row(PyObject* function, int64_t a, int64_t b, int64_t* out) {
     }
     Py_XDECREF(frame[1]);
     Py_XDECREF(frame[2]);
-    if (!result) return false;
-    int overflow = 0;
-    // An exact int: a bool is one too, and is not what was declared.
-    const bool fits = PyLong_CheckExact(result) &&
-                      (*out = PyLong_AsLongLongAndOverflow(result, &overflow), overflow == 0);
-    Py_DECREF(result);
-    if (!fits) PyErr_SetString(PyExc_TypeError, "the function did not return an int64");
+    const bool fits = result && unbox(result, out);
+    Py_XDECREF(result);
     return fits;
 }
 // ANCHOR_END: call
@@ -37,8 +52,8 @@ bool call_row(PyObject* function, int64_t a, int64_t b, int64_t* out) {
 // ANCHOR: block
 int64_t after_call_block(void* function, const int64_t* a, const int64_t* b, int64_t rows,
                          int64_t* out) {
-    // Once for the block: on a thread that Python has not seen this makes a thread state, which is
-    // far dearer than a row (lesson attach-once).
+    // Once for the block. On a thread that Python has not seen this makes a thread state, which is
+    // far dearer than a row: see after_enter_thread.
     const PyGILState_STATE state = PyGILState_Ensure();
     int64_t row = 0;
     while (row < rows && call_row(static_cast<PyObject*>(function), a[row], b[row], out + row))
@@ -49,34 +64,64 @@ int64_t after_call_block(void* function, const int64_t* a, const int64_t* b, int
 }
 // ANCHOR_END: block
 
-bool limit_c_loop(void* function, const int64_t* a, const int64_t* b, int64_t rows,
-                  int64_t block_rows, int threads, int64_t* sum) {
+// ANCHOR: kept
+void after_enter_thread() {
+    // One Ensure that is not released, so the thread state stays; then detached until a block
+    // comes.
+    PyGILState_Ensure();
+    PyEval_SaveThread();
+}
+
+void after_leave_thread() {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    // The one of after_enter_thread, then the one above: the last to leave destroys the state.
+    PyGILState_Release(PyGILState_LOCKED);
+    PyGILState_Release(state);
+}
+// ANCHOR_END: kept
+
+namespace {
+
+// ANCHOR: limit
+template <class Number>
+bool loop(PyObject* function, const Number* a, const Number* b, int64_t rows, int threads,
+          Number* sum) {
     std::vector<std::thread> workers;
-    std::vector<int64_t> sums(static_cast<size_t>(threads), 0);
+    std::vector<Number> sums(static_cast<size_t>(threads), 0);
     std::atomic<bool> ok = true;
-    const int64_t block = block_rows > 0 ? block_rows : (rows + threads - 1) / threads;
     for (int t = 0; t < threads; ++t) {
         workers.emplace_back([&, t] {
-            int64_t total = 0;
-            for (int64_t first = t * block; first < rows; first += threads * block) {
-                const PyGILState_STATE state = PyGILState_Ensure();
-                for (int64_t i = first; i < std::min(rows, first + block); ++i) {
-                    int64_t out = 0;
-                    if (!call_row(static_cast<PyObject*>(function), a[i], b[i], &out)) {
-                        PyErr_Print();
-                        // Relaxed: read only after the joins below.
-                        ok.store(false, std::memory_order_relaxed);
-                        break;
-                    }
-                    total += out;
+            const PyGILState_STATE state = PyGILState_Ensure();
+            Number total = 0;
+            for (int64_t i = t * rows / threads; i < (t + 1) * rows / threads; ++i) {
+                Number out = 0;
+                if (!call_row(function, a[i], b[i], &out)) {
+                    PyErr_Print();
+                    // Relaxed: read only after the joins below.
+                    ok.store(false, std::memory_order_relaxed);
+                    break;
                 }
-                PyGILState_Release(state);
+                total += out;
             }
             sums[static_cast<size_t>(t)] = total;
+            PyGILState_Release(state);
         });
     }
     for (auto& worker : workers) worker.join();
     *sum = 0;
-    for (const int64_t total : sums) *sum += total;
+    for (const Number total : sums) *sum += total;
     return ok.load(std::memory_order_relaxed);
+}
+// ANCHOR_END: limit
+
+}  // namespace
+
+bool limit_c_loop_int64(void* function, const int64_t* a, const int64_t* b, int64_t rows,
+                        int threads, int64_t* sum) {
+    return loop(static_cast<PyObject*>(function), a, b, rows, threads, sum);
+}
+
+bool limit_c_loop_float64(void* function, const double* a, const double* b, int64_t rows,
+                          int threads, double* sum) {
+    return loop(static_cast<PyObject*>(function), a, b, rows, threads, sum);
 }

@@ -11,10 +11,16 @@ extern "C" {
 int64_t after_call_block(void* function, const int64_t* a, const int64_t* b, int64_t rows,
                          int64_t* out);
 
-// The limit that the lesson's bench measures against: the same calls on `threads` threads, results
-// summed. Thread t takes blocks t, t + threads, ... and attaches once for each, as the lesson does;
-// with `block_rows` of 0 it attaches once for all of its rows. Call it detached. Returns false on
-// an exception.
-bool limit_c_loop(void* function, const int64_t* a, const int64_t* b, int64_t rows,
-                  int64_t block_rows, int threads, int64_t* sum);
+// Keeps the calling thread's thread state from one block to the next, and gives it up again. Each
+// once on every engine thread, before its first block and after its last.
+void after_enter_thread();
+void after_leave_thread();
+
+// The limit that the lesson's bench measures against: the same calls on `threads` threads, each
+// attached once for all of its rows; results summed. Call it detached. Returns false on an
+// exception.
+bool limit_c_loop_int64(void* function, const int64_t* a, const int64_t* b, int64_t rows,
+                        int threads, int64_t* sum);
+bool limit_c_loop_float64(void* function, const double* a, const double* b, int64_t rows,
+                          int threads, double* sum);
 }

@@ -121,6 +121,14 @@ void Run::cancel() {
 }
 
 void Run::work(size_t thread) {
+    work_off(thread);
+    std::lock_guard lock(mutex_);
+    if (--running_ == 0) over_.notify_all();
+}
+
+void Run::work_off(size_t thread) {
+    // Gone before the run is said to be over: whoever waits may rely on it.
+    const auto scope = query_.enter_thread ? query_.enter_thread() : nullptr;
     for (size_t block = thread; block < ranges_.size(); block += query_.threads) {
         if (Stop{&last_wanted_, block + 1}.requested()) break;
         try {
@@ -136,8 +144,6 @@ void Run::work(size_t thread) {
                                                        std::memory_order_relaxed);
         }
     }
-    std::lock_guard lock(mutex_);
-    if (--running_ == 0) over_.notify_all();
 }
 
 Block Run::cut(size_t block) const {

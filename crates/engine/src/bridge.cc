@@ -71,6 +71,9 @@ std::unique_ptr<RunHandle> start(const TableBuilder& table, const QuerySpec& spe
     query.group = node(spec.group);
     query.block_rows = spec.block_rows;
     query.threads = spec.threads;
+    query.enter_thread = [shared]() -> std::shared_ptr<void> {
+        return std::make_shared<rust::Box<ThreadScope>>(enter_thread(**shared));
+    };
     for (const auto& output : spec.outputs) {
         if (output.aggregate > uint8_t(Aggregate::Max)) throw PlanError("unknown aggregate");
         query.outputs.push_back({Aggregate(output.aggregate), node(output.node)});

@@ -3,7 +3,7 @@
 //! Columns cross as Arrow C Data Interface structures, so no value is copied. C++ exceptions come
 //! out as [`cxx::Exception`] with their text; an `Err` of [`Callee::call`] goes in as one.
 
-use crate::run::{Functions, call_from_cpp as call};
+use crate::run::{Functions, ThreadScope, call_from_cpp as call, enter_thread};
 
 #[cxx::bridge(namespace = "engine")]
 pub mod ffi {
@@ -42,6 +42,10 @@ pub mod ffi {
         type Functions;
         /// Calls one of them for one block, on the thread that works on the block.
         fn call(functions: &Functions, index: usize, site: Pin<&mut CallSite>) -> Result<()>;
+        /// What the functions keep for a thread of the run, from before its first block until after
+        /// its last.
+        type ThreadScope;
+        fn enter_thread(functions: &Functions) -> Box<ThreadScope>;
     }
 
     unsafe extern "C++" {

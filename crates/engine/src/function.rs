@@ -1,5 +1,6 @@
 //! User-defined functions, as the engine sees them.
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +23,12 @@ pub trait ScalarFunction: Send + Sync {
 
     /// The type of the result.
     fn returns(&self) -> Type;
+
+    /// What the function wants to keep for a thread of the engine: called on each thread of a query
+    /// before its first block, and dropped on the same thread after its last.
+    fn enter_thread(&self) -> Box<dyn Any> {
+        Box::new(())
+    }
 
     /// Computes a block: `arguments` have the declared types and `call.rows()` rows each, and so
     /// must the result, which is of type [`returns`](Self::returns).

@@ -1,5 +1,6 @@
 //! Queries at work.
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
@@ -23,6 +24,16 @@ type Errors = Mutex<Vec<(u64, FunctionError)>>;
 pub struct Functions {
     all: Vec<Arc<dyn ScalarFunction>>,
     errors: Arc<Errors>,
+}
+
+/// What the functions of a query keep for one of its threads; made and dropped by that thread.
+pub struct ThreadScope {
+    _each: Vec<Box<dyn Any>>,
+}
+
+/// Called by each of the engine's threads before its first block.
+pub fn enter_thread(functions: &Functions) -> Box<ThreadScope> {
+    Box::new(ThreadScope { _each: functions.all.iter().map(|one| one.enter_thread()).collect() })
 }
 
 /// How a query is spread over threads.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::DataType;
 use engine::{Aggregate, BLOCK_ROWS, Options, Plan, Run, ScalarFunction, Table};
@@ -107,13 +107,16 @@ fn query(table: Arc<Table>, function: Arc<dyn ScalarFunction>) -> PyResult<Work>
     }))
 }
 
-fn c_loop(function: Py<PyAny>, columns: [ArrayRef; 2], block_rows: usize) -> Work {
+fn c_loop<T: ArrowPrimitiveType>(function: Py<PyAny>, columns: [ArrayRef; 2]) -> Work
+where
+    T::Native: twin::Number,
+{
     Box::new(move |py, threads, iterations| {
-        let [a, b] = columns.each_ref().map(|column| column.as_primitive::<Int64Type>().values());
+        let [a, b] = columns.each_ref().map(|column| column.as_primitive::<T>().values());
         let start = Instant::now();
         for _ in 0..iterations {
             // Detached: its threads attach, and on the GIL-enabled build they take turns.
-            let sum = py.detach(|| twin::c_loop(&function, a, b, block_rows, threads));
+            let sum = py.detach(|| twin::c_loop::<T::Native>(&function, a, b, threads));
             sum.ok_or_else(|| runtime("the C loop failed"))?;
         }
         Ok(Timing { total: start.elapsed(), first_block: None })
@@ -188,13 +191,12 @@ fn cases(
     add("batch", rows, false, true, query(many, Arc::new(batch))?);
     let loop_rows = ROWS_LOOP.min(rows);
     add("limit:python-loop", loop_rows, false, false, python_loop(module, workload)?);
-    if workload.kind == DataType::Int64 {
-        // As the lesson attaches, and as the lesson attach-once will.
-        let block = c_loop(plain.clone().unbind(), workload.head(rows), BLOCK_ROWS);
-        add("limit:c-loop", rows, false, true, block);
-        let once = c_loop(plain.unbind(), workload.head(rows), 0);
-        add("limit:c-loop-attached", rows, false, true, once);
-    }
+    let (function, columns) = (plain.unbind(), workload.head(rows));
+    let limit = match workload.kind {
+        DataType::Int64 => c_loop::<Int64Type>(function, columns),
+        _ => c_loop::<Float64Type>(function, columns),
+    };
+    add("limit:c-loop", rows, false, true, limit);
     Ok(cases)
 }
 

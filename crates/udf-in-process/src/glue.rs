@@ -1,12 +1,13 @@
 //! How the lesson's functions meet the engine: each variant as an [`engine::ScalarFunction`].
 
+use std::any::Any;
 use std::error::Error as StdError;
 
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
 use engine::{Call, ScalarFunction, Type};
 
-use crate::after::{BatchUdf, Block, ScalarUdf, Signature};
+use crate::after::{BatchUdf, Block, KeptState, ScalarUdf, Signature};
 use crate::before::naive::NaiveUdf;
 use crate::before::pooled::PooledUdf;
 use crate::before::{ChildError, Source};
@@ -35,6 +36,9 @@ impl ScalarFunction for ScalarUdf {
     fn returns(&self) -> Type {
         type_of(&self.signature.returns)
     }
+    fn enter_thread(&self) -> Box<dyn Any> {
+        Box::new(KeptState::new())
+    }
     fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
         let block = Block { rows: call.rows(), row_number: &|row| call.row_number(row) };
         let stop = call.stop();
@@ -51,6 +55,9 @@ impl ScalarFunction for BatchUdf {
     }
     fn returns(&self) -> Type {
         type_of(&self.signature.returns)
+    }
+    fn enter_thread(&self) -> Box<dyn Any> {
+        Box::new(KeptState::new())
     }
     fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
         let block = Block { rows: call.rows(), row_number: &|row| call.row_number(row) };

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +41,9 @@ struct Query {
     std::shared_ptr<const Expr> group;  // null: no grouping
     int64_t block_rows = 65536;
     size_t threads = 1;
+    // If set, called by each thread before its first block; what it gives is dropped by the same
+    // thread after its last one. The engine does not look into it.
+    std::function<std::shared_ptr<void>()> enter_thread;
 
     bool aggregates() const;
 };
@@ -77,6 +81,7 @@ class Run {
 
   private:
     void work(size_t thread);
+    void work_off(size_t thread);
     void process(size_t block, Partial& partial);
     Block cut(size_t block) const;
     void fail(uint64_t block, const std::string& what);

@@ -10,6 +10,7 @@ namespace engine {
 
 struct Functions;
 struct QuerySpec;
+struct ThreadScope;
 
 struct TableBuilder {
     std::shared_ptr<Table> table = std::make_shared<Table>();

@@ -10,6 +10,7 @@ mod error;
 mod failure;
 mod flat;
 mod frame;
+mod kept;
 mod numbers;
 mod scalar;
 mod signature;
@@ -18,6 +19,7 @@ mod unboxing;
 
 pub use batch::BatchUdf;
 pub use error::{FunctionError, Site};
+pub use kept::KeptState;
 pub use scalar::{OnError, OnNull, ScalarUdf};
 pub use signature::{Signature, choice, name_of};
 pub use types::{SUPPORTED, UdfType, declared, name as type_name};

@@ -327,7 +327,8 @@ fn start(
             let mut command = env.command();
             quiet(&mut command)
                 .arg(paths::root().join("bench/peers.py"))
-                .args([peer, &profile.rows.to_string()]);
+                .args([peer, &profile.rows.to_string()])
+                .arg(flights.join("flights.arrow"));
             let label = format!("{} {peer}", stock.interpreter.build.name());
             Child::start(&label, &mut command, log(peer))
         })();
