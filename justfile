@@ -20,6 +20,10 @@ faults *args:
 model *args:
     cargo xtask model {{ args }}
 
+# Run the C++ twins under ThreadSanitizer
+tsan *args:
+    cargo xtask tsan {{ args }}
+
 # Build the book and check its links
 book *args:
     cargo xtask book {{ args }}

@@ -4,7 +4,8 @@
 //! are criterion's; statistics over rounds are the driver's, since it sees all builds.
 
 use std::io::{BufRead, Write};
-use std::time::Duration;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -30,6 +31,36 @@ pub struct Case {
     pub info: CaseInfo,
     /// How it runs. It checks its own result: a fast wrong answer is not a measurement.
     pub work: Work,
+}
+
+/// Runs `work` once on each of `threads` new threads, attached. The clock starts when all of them are
+/// attached, and stops when the last is done.
+///
+/// # Errors
+/// None so far; a panic in `work` goes on in the caller.
+pub fn attached_threads(
+    py: Python<'_>,
+    threads: usize,
+    work: impl Fn(Python<'_>) + Sync,
+) -> PyResult<Timing> {
+    let ready = Barrier::new(threads + 1);
+    let total = py.detach(|| {
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    Python::attach(|py| {
+                        // Detached: on the GIL-enabled build the others must attach meanwhile.
+                        py.detach(|| ready.wait());
+                        work(py);
+                    });
+                });
+            }
+            ready.wait();
+            Instant::now()
+        })
+        .elapsed()
+    });
+    Ok(Timing { total, first_block: None })
 }
 
 /// Answers the driver's questions on standard input until it closes.

@@ -18,15 +18,71 @@ pub struct Lesson {
     pub minutes: u32,
     /// The files that people copy, relative to the crate.
     pub copy: Vec<String>,
-    /// What the bench compares.
+    /// What the bench compares; a lesson may have none.
+    #[serde(default)]
     pub bench: Bench,
     /// What happens, run for run.
     #[serde(rename = "fault")]
     pub faults: Vec<Fault>,
+    /// The models of its protocols (`model.rs`), and the mutants that they must catch.
+    #[serde(default, rename = "model")]
+    pub models: Vec<Model>,
+    /// The C++ twin's runs under ThreadSanitizer.
+    #[serde(default, rename = "tsan")]
+    pub tsan: Vec<Tsan>,
+}
+
+impl Lesson {
+    /// Whether there is something to measure.
+    pub fn measured(&self) -> bool {
+        !self.bench.variants.is_empty()
+    }
+}
+
+/// One model, and how loom's exploration of it ends on each modelled build.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// `before` or `after`; a mutant is of the after.
+    pub state: State,
+    /// Its name in `model.rs`.
+    pub variant: String,
+    /// What was done to the after, if this is a mutant of it.
+    pub mutant: Option<String>,
+    /// Why it ends so.
+    pub reason: String,
+    /// By build.
+    pub expect: BTreeMap<String, Verdict>,
+}
+
+/// How the exploration of a model ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every order was tried, and each came to its end.
+    Passes,
+    /// In some order nobody can go on.
+    Deadlock,
+    /// In some order two accesses, one of them a write, are not ordered.
+    Race,
+    /// In some order an assertion fails.
+    WrongAnswer,
+}
+
+/// A function of the C++ twin, run under ThreadSanitizer on the free-threaded build.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tsan {
+    /// `before` is reported, `after` is not.
+    pub state: State,
+    /// `submodule.function` of the module `twin`; called without arguments.
+    pub call: String,
+    /// For a before: the line of the report, as `file.cc:mark`, where the line ends in `// mark`.
+    pub line: Option<String>,
 }
 
 /// How a bench's table is made.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bench {
     /// The variants, in the order of the table; each with its words for a reader.
@@ -35,6 +91,8 @@ pub struct Bench {
     pub after: String,
     /// The variants that it is compared with, each as a ratio.
     pub compare: Vec<String>,
+    /// Thread counts, where the usual ones would not show the point.
+    pub threads: Option<Vec<usize>>,
 }
 
 /// One run in a child interpreter, and how it ends on each build.
@@ -47,6 +105,8 @@ pub struct Fault {
     pub variant: String,
     /// Why it ends so; printed in the book.
     pub reason: String,
+    /// Seconds after which it counts as a hang, where the usual limit would only waste time.
+    pub within: Option<u64>,
     /// By build: the outcome, and a pattern for what it says.
     pub expect: BTreeMap<String, Expected>,
 }
@@ -122,7 +182,7 @@ fn check(lesson: &Lesson, folder: &Path) -> Result<()> {
     }
     let known = |name: &String| lesson.bench.variants.contains_key(name);
     for name in lesson.bench.compare.iter().chain([&lesson.bench.after]) {
-        if !known(name) {
+        if lesson.measured() && !known(name) {
             bail!("bench names {name:?}, which is not one of its variants");
         }
     }
@@ -131,6 +191,25 @@ fn check(lesson: &Lesson, folder: &Path) -> Result<()> {
             if !fault.expect.contains_key(build) {
                 bail!("fault {:?} does not say what happens on {build}", fault.variant);
             }
+        }
+    }
+    for model in &lesson.models {
+        for build in ["3.14", "3.14t"] {
+            if !model.expect.contains_key(build) {
+                bail!("model {:?} does not say how it ends on {build}", model.variant);
+            }
+        }
+        let caught = model.expect.values().any(|verdict| *verdict != Verdict::Passes);
+        if model.mutant.is_some() && !caught {
+            bail!(
+                "the mutant {:?} survives on both builds, so nothing tests for it",
+                model.variant
+            );
+        }
+    }
+    for run in &lesson.tsan {
+        if (run.state == State::Before) != run.line.is_some() {
+            bail!("tsan {:?}: a before names its line, an after has none", run.call);
         }
     }
     Ok(())

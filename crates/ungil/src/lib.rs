@@ -2,10 +2,20 @@
 
 use pyo3::prelude::*;
 
+// Two modules of the lesson gil-declaration, which only an import can show at work; the library is
+// loaded under their names too.
+pub use gil_declaration::python::{rust_declared, rust_silent};
+
 // `gil_used = false` is PyO3's default since 0.28; said here, since it is a promise that somebody
 // has to have thought about: all state below is immutable or behind locks that no Python runs under.
 #[pymodule(gil_used = false)]
 fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     engine_python::register(module)?;
-    udf_in_process::python::register(module)
+    udf_in_process::python::register(module)?;
+    gil_declaration::python::register(module)?;
+    import_cache::python::register(module)?;
+    udf_registry::python::register(module)?;
+    engine_singleton::python::register(module)?;
+    eager_init::python::register(module)?;
+    detach_before_block::python::register(module)
 }

@@ -12,6 +12,9 @@ use crate::{hash, paths, sh};
 /// A first build compiles everything on two cores; a machine that needs longer is stuck.
 const LIMIT: Duration = Duration::from_secs(3600);
 
+/// Files of a lesson that never reach the extension; editing them costs no build.
+const NOT_COMPILED: [&str; 5] = ["lesson.toml", "README.md", "model.rs", "faults.py", "tests"];
+
 /// An interpreter with the extension installed in an environment of its own.
 pub struct Ready {
     pub interpreter: Interpreter,
@@ -37,7 +40,7 @@ fn install(interpreter: &Interpreter, env: &Env) -> Result<()> {
     // Everything that the extension is made of: all crates but the one that runs them.
     let mut sources: Vec<PathBuf> = std::fs::read_dir(root.join("crates"))?
         .filter_map(|entry| entry.ok().map(|e| e.path()))
-        .filter(|path| !path.ends_with("xtask"))
+        .filter(|path| !["xtask", "interp-model", "models"].iter().any(|name| path.ends_with(name)))
         .chain(["cpp", "Cargo.toml", "Cargo.lock"].map(|name| root.join(name)))
         .collect();
     sources.sort();
@@ -46,7 +49,7 @@ fn install(interpreter: &Interpreter, env: &Env) -> Result<()> {
         "{} {} {}",
         interpreter.exe.display(),
         interpreter.facts.version,
-        hash::tree(&paths_of)?
+        hash::tree(&paths_of, &NOT_COMPILED)?
     ));
     let stamp = env.dir.join("ungil-extension-stamp");
     if std::fs::read_to_string(&stamp).is_ok_and(|have| have == wanted) {

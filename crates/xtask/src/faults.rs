@@ -15,8 +15,8 @@ use serde::Serialize;
 use wait_timeout::ChildExt;
 
 use crate::extension::{self, Ready};
-use crate::paths;
 use crate::python::Build;
+use crate::{paths, pool, twin};
 
 #[derive(Args)]
 pub struct Options {
@@ -53,6 +53,8 @@ struct Line<'a> {
     reason: &'a str,
     text: String,
     ok: bool,
+    #[serde(skip)]
+    pattern: &'a str,
 }
 
 /// How a run ended, and what it said.
@@ -71,18 +73,31 @@ pub fn run(options: &Options) -> Result<()> {
     let builds =
         options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
     let ready = extension::ready(&builds)?;
-    let (mut passed, mut failed) = (0, 0);
+    let twins = ready.iter().map(|one| twin::build(one, None)).collect::<Result<Vec<_>>>()?;
+    let mut work = Vec::new();
     for lesson in chosen {
         for fault in &lesson.faults {
-            for one in &ready {
-                if report(lesson, fault, one, options)? {
-                    passed += 1;
-                } else {
-                    failed += 1;
-                }
+            for (one, twin) in ready.iter().zip(&twins) {
+                work.push(Run { lesson, fault, ready: one, twin });
             }
         }
     }
+    let (mut passed, mut failed) = (0, 0);
+    let limit = Duration::from_secs(options.watchdog);
+    pool::in_order(
+        &work,
+        |run| run.name(),
+        |run| run.line(limit),
+        |line| {
+            let line = line?;
+            if line.ok {
+                passed += 1;
+            } else {
+                failed += 1;
+            }
+            show(&line, options)
+        },
+    )?;
     if !options.json {
         println!("\nfaults: {passed} passed, {failed} failed");
     }
@@ -92,20 +107,35 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn report(lesson: &Lesson, fault: &Fault, ready: &Ready, options: &Options) -> Result<bool> {
-    let build = ready.interpreter.build.name();
-    let Some(expected) = fault.expect.get(&build) else {
-        bail!("{}: {} does not say what happens on {build}", lesson.name, fault.variant);
-    };
-    let script = paths::root().join("crates").join(&lesson.name).join("faults.py");
-    let mut command = ready.env.command();
-    let observed = observe(
-        command.arg(runner()).arg(script).arg(&fault.variant),
-        Duration::from_secs(options.watchdog),
-    )?;
-    let ok = agrees(&observed, expected)?;
-    if options.json {
-        let line = Line {
+/// One child that is to be run.
+struct Run<'a> {
+    lesson: &'a Lesson,
+    fault: &'a Fault,
+    ready: &'a Ready,
+    twin: &'a Path,
+}
+
+impl<'a> Run<'a> {
+    fn build(&self) -> String {
+        self.ready.interpreter.build.name()
+    }
+
+    fn name(&self) -> String {
+        format!("{} {} {}", self.lesson.name, self.fault.variant, self.build())
+    }
+
+    fn line(&self, limit: Duration) -> Result<Line<'a>> {
+        let Self { lesson, fault, .. } = *self;
+        let build = self.build();
+        let Some(expected) = fault.expect.get(&build) else {
+            bail!("{}: {} does not say what happens on {build}", lesson.name, fault.variant);
+        };
+        let script = paths::root().join("crates").join(&lesson.name).join("faults.py");
+        let mut command = self.ready.env.command();
+        command.arg(runner()).arg(script).arg(&fault.variant).env("PYTHONPATH", self.twin);
+        let limit = fault.within.map_or(limit, Duration::from_secs);
+        let observed = observe(&mut command, limit)?;
+        Ok(Line {
             lesson: &lesson.name,
             state: fault.state,
             variant: &fault.variant,
@@ -113,20 +143,32 @@ fn report(lesson: &Lesson, fault: &Fault, ready: &Ready, options: &Options) -> R
             expected: expected.outcome,
             observed: observed.outcome,
             reason: &fault.reason,
+            ok: agrees(&observed, expected)?,
             text: observed.text,
-            ok,
-        };
-        println!("{}", serde_json::to_string(&line)?);
-    } else {
-        let mark = if ok { "ok  " } else { "FAIL" };
-        let state = if fault.state == State::Before { "before" } else { "after" };
-        println!("{mark} {build:<6} {state:<7}{:<28} {}", fault.variant, word(observed.outcome));
-        if !ok {
-            println!("     expected {} {:?}", word(expected.outcome), expected.matches);
-            println!("     observed {}", observed.text.replace('\n', "\n     "));
-        }
+            pattern: &expected.matches,
+        })
     }
-    Ok(ok)
+}
+
+fn show(line: &Line, options: &Options) -> Result<()> {
+    if options.json {
+        println!("{}", serde_json::to_string(line)?);
+        return Ok(());
+    }
+    let mark = if line.ok { "ok  " } else { "FAIL" };
+    let state = if line.state == State::Before { "before" } else { "after" };
+    println!(
+        "{mark} {:<6} {state:<7}{:<20} {:<32} {}",
+        line.build,
+        line.lesson,
+        line.variant,
+        word(line.observed)
+    );
+    if !line.ok {
+        println!("     expected {} {:?}", word(line.expected), line.pattern);
+        println!("     observed {}", line.text.replace('\n', "\n     "));
+    }
+    Ok(())
 }
 
 fn runner() -> std::path::PathBuf {

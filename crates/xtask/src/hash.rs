@@ -15,10 +15,12 @@ pub fn text(text: &str) -> String {
 }
 
 /// Every file below the given files and folders, by name and content, in a fixed order.
-pub fn tree(roots: &[&Path]) -> Result<String> {
+pub fn tree(roots: &[&Path], without: &[&str]) -> Result<String> {
     let mut sum = Sha256::new();
     for root in roots {
-        for entry in WalkDir::new(root).sort_by_file_name() {
+        let wanted = |name: &std::ffi::OsStr| !without.iter().any(|skipped| name == *skipped);
+        let walk = WalkDir::new(root).sort_by_file_name();
+        for entry in walk.into_iter().filter_entry(|entry| wanted(entry.file_name())) {
             let entry = entry.with_context(|| format!("reading {}", root.display()))?;
             if entry.file_type().is_file() {
                 sum.update(entry.path().as_os_str().as_encoded_bytes());

@@ -7,11 +7,14 @@ mod data;
 mod extension;
 mod faults;
 mod hash;
+mod model;
 mod paths;
+mod pool;
 mod python;
 mod readme;
 mod sh;
 mod test;
+mod twin;
 
 use std::process::ExitCode;
 
@@ -34,10 +37,9 @@ enum Word {
     /// Run each variant in a fresh interpreter and see it end as its lesson says
     Faults(faults::Options),
     /// Check the lessons' protocols in the modelled interpreter
-    Model {
-        /// One lesson; without it, all of them
-        lesson: Option<String>,
-    },
+    Model(model::Options),
+    /// Run the C++ twins under ThreadSanitizer: each before is reported, each after is silent
+    Tsan(twin::Options),
     /// Build the book and check its links
     Book {
         /// Only write the measured table of README.md
@@ -73,7 +75,8 @@ fn run(word: Word) -> Result<()> {
         Word::Bench(options) => bench::run(&options),
         Word::Test(options) => test::run(&options),
         Word::Faults(options) => faults::run(&options),
-        Word::Model { lesson } => test::model(lesson.as_deref()),
+        Word::Model(options) => model::run(&options),
+        Word::Tsan(options) => twin::tsan(&options),
         Word::Book { readme: true } => readme::table(false),
         Word::Book { readme: false } => book::build().map(drop),
         Word::Python { builds } => test::python(&builds),

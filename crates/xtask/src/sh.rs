@@ -69,6 +69,21 @@ pub fn run(command: &mut Command) -> Result<Output> {
 
 /// Like [`run`], with a limit on its time: on expiry the child is killed by its own handle.
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<Output> {
+    let output = output_within(command, limit)?;
+    if !output.status.success() {
+        bail!(
+            "`{}` ended with {}\n{}{}",
+            line(command),
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(output)
+}
+
+/// Runs to the end or to the limit, however it ends.
+pub fn output_within(command: &mut Command, limit: Duration) -> Result<Output> {
     let shown = line(command);
     let mut child = command
         .stdin(Stdio::null())
@@ -100,13 +115,6 @@ pub fn run_within(command: &mut Command, limit: Duration) -> Result<Output> {
         out_reader.join().expect("the reader does not panic"),
         reader.join().expect("the reader does not panic"),
     );
-    if !status.success() {
-        bail!(
-            "`{shown}` ended with {status}\n{}{}",
-            String::from_utf8_lossy(&stdout),
-            String::from_utf8_lossy(&stderr)
-        );
-    }
     Ok(Output { status, stdout, stderr })
 }
 

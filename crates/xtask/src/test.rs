@@ -3,12 +3,12 @@
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::extension::{self, Ready};
 use crate::python::{self, Build};
-use crate::{bench, book, cpp, faults, paths, readme, sh};
+use crate::{bench, book, cpp, faults, model, paths, readme, sh, twin};
 
 #[derive(Args)]
 pub struct Options {
@@ -31,6 +31,9 @@ pub fn run(options: &Options) -> Result<()> {
         ("pytest 3.14", Box::new(|| pytest(stock, &[]))),
         ("pytest 3.14t", Box::new(|| pytest(free, &[]))),
         ("pytest 3.14t, in parallel", Box::new(|| pytest(free, &["--parallel-threads=4"]))),
+        ("models", Box::new(|| model::run(&model::Options::all()))),
+        ("models' own tests", Box::new(model::own_tests)),
+        ("tsan, C++ twins", Box::new(|| twin::tsan(&twin::Options::all()))),
         ("faults", Box::new(|| faults::run(&faults::Options::all()))),
         ("bench harness", Box::new(bench::smoke)),
         ("book", Box::new(|| readme::table(true).and(book::build().map(drop)))),
@@ -72,9 +75,7 @@ pub fn run(options: &Options) -> Result<()> {
     if !skipped.is_empty() {
         println!("not run, since it was not asked for: {}", skipped.join(", "));
     }
-    println!(
-        "not run, for want of them: 3.15 and 3.15t (on demand), C++ twins under TSan, loom models"
-    );
+    println!("not run, for want of them: 3.15 and 3.15t (on demand)");
     println!("\nlanes: {passed} passed, {} failed, {} skipped", failed.len(), skipped.len());
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
@@ -121,38 +122,6 @@ fn pytest(ready: &Ready, words: &[&str]) -> Result<()> {
         .args(words)
         .arg("tests");
     sh::show(&mut command)
-}
-
-/// `cargo xtask model`: loom over the lessons that have a model.
-pub fn model(lesson: Option<&str>) -> Result<()> {
-    let lessons = lesson_kit::lesson::all(paths::root())?;
-    if let Some(name) = lesson {
-        lesson_kit::lesson::find(&lessons, name)?;
-    }
-    let modelled: Vec<&str> = lessons
-        .iter()
-        .map(|one| one.name.as_str())
-        .filter(|name| lesson.is_none_or(|wanted| wanted == *name))
-        .filter(|name| paths::root().join(format!("crates/{name}/tests/model.rs")).is_file())
-        .collect();
-    if modelled.is_empty() {
-        println!("no lesson asked for has a model: see the map in README.md for those that will");
-        return Ok(());
-    }
-    for name in modelled {
-        let mut command = Command::new(env!("CARGO"));
-        command.current_dir(paths::root()).args([
-            "test",
-            "--release",
-            "-p",
-            name,
-            "--test",
-            "model",
-        ]);
-        command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", paths::local("target/loom"));
-        sh::show(&mut command).with_context(|| format!("the model of {name}"))?;
-    }
-    Ok(())
 }
 
 /// `cargo xtask python`: prepares builds and says which they are.

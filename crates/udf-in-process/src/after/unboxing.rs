@@ -84,7 +84,13 @@ impl<'py> Unboxer<'py> {
     /// Appends a result; `None` becomes a null. Nothing is appended on `Err`.
     #[inline(always)]
     pub fn push(&mut self, value: &Bound<'py, PyAny>) -> Result<(), Refused> {
-        // The commonest case, without a call into the slow path below.
+        // The commonest cases, without a call into the slow path below.
+        if let Self::Float64(builder) = self
+            && let Ok(number) = value.cast_exact::<PyFloat>()
+        {
+            builder.append_value(number.value());
+            return Ok(());
+        }
         if let Self::Int64(builder) = self
             && value.is_exact_instance_of::<PyInt>()
         {

@@ -1,0 +1,52 @@
+// What the twins share: attaching and detaching by scope, and the submodules.
+#pragma once
+
+// Before any other header: it sets macros that the C library looks at.
+#include <Python.h>
+
+#include <thread>
+#include <vector>
+
+// Attached from here to the end of the scope; the thread need not have been known to Python.
+class Attach {
+  public:
+    Attach() : state_(PyGILState_Ensure()) {}
+    ~Attach() { PyGILState_Release(state_); }
+    Attach(const Attach&) = delete;
+    Attach& operator=(const Attach&) = delete;
+
+  private:
+    PyGILState_STATE state_;
+};
+
+// Detached from here to the end of the scope.
+class Detach {
+  public:
+    Detach() : state_(PyEval_SaveThread()) {}
+    ~Detach() { PyEval_RestoreThread(state_); }
+    Detach(const Detach&) = delete;
+    Detach& operator=(const Detach&) = delete;
+
+  private:
+    PyThreadState* state_;
+};
+
+// Runs `body(i)` on `count` threads that Python does not know, and joins them, detached.
+template <class Body>
+void on_threads(int count, Body body) {
+    Detach detached;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
+    for (auto& thread : threads) thread.join();
+}
+
+// Runs Python source in a module of its own; false with the exception set.
+bool run_python(const char* source);
+
+// A submodule for each lesson, ended by an empty entry.
+extern PyMethodDef gil_declaration_methods[];
+extern PyMethodDef import_cache_methods[];
+extern PyMethodDef udf_registry_methods[];
+extern PyMethodDef engine_singleton_methods[];
+extern PyMethodDef eager_init_methods[];
+extern PyMethodDef detach_before_block_methods[];

@@ -1,0 +1,102 @@
+"""What each variant of the lesson does, one function a run: see lesson.toml for how each ends."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+
+import twin
+from ungil._ungil import eager_init
+
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+NAN = float("nan")
+
+
+def lazy():
+    return eager_init.before_scan(["a", None, "b"]), 1
+
+
+def cpp_lazy():
+    return twin.eager_init.before_scan(["a", None, "b"]), 1
+
+
+def cpp_lazy_reported():
+    """The crash reporter takes a lock that the crashing thread has."""
+    return twin.eager_init.before_scan_reported(["a", None, "b"]), 1
+
+
+def cpp_eager():
+    import pandas
+
+    values = ["a", None, pandas.NaT, pandas.NA, NAN, 1.0, "NaT", 0]
+    return twin.eager_init.after_scan(values), 4
+
+
+def without_pandas():
+    """Only None and NaN are left, and that is no error."""
+    sys.modules["pandas"] = None
+    return eager_init.after_scan(["a", None, NAN]), [1, 2]
+
+
+def real_column():
+    """An object column with every kind of null in its first, a middle and its last block."""
+    import pandas
+
+    block = 1000
+    rows = 10 * block
+    kinds = [None, NAN, pandas.NaT, pandas.NA]
+    column = pandas.Series([f"N{i}" for i in range(rows)], dtype=object)
+    places = [base + i for base in (0, 5 * block, rows - len(kinds)) for i in range(len(kinds))]
+    for place, kind in zip(places, kinds * 3):
+        column.iloc[place] = kind
+    expected = [i for i, null in enumerate(column.isna()) if null]
+    assert expected == places
+    for threads in (1, 2, 8):
+        for size in (1, 7, block, rows, 10 * rows):
+            got = eager_init.after_scan(column, threads, size)
+            if got != expected:
+                return (threads, size, got), expected
+
+
+# One call each from a thread without a thread state, and an argument for it.
+CALLS = {
+    "PyUnicode_Check": "'text'",
+    "Py_INCREF": "object()",
+    "PyUnicode_GET_LENGTH": "'text'",
+    "PyUnicode_1BYTE_DATA": "'text'",
+    "PyFloat_AsDouble": "1.5",
+    "PyLong_AsLong": "7",
+    "PyObject_IsTrue": "'text'",
+    "PyGILState_Check": "None",
+    "Py_DECREF": "kept",
+    "PyList_GetItemRef": "[1]",
+    "PyUnicode_AsUTF8AndSize": "'caf\\xe9' * 3",
+    "PyLong_FromLong": "None",
+    "PyUnicode_FromString": "None",
+    "PyObject_GetAttrString": "7",
+    "PyImport_ImportModule": "None",
+    "PyErr_Occurred": "None",
+}
+
+
+def table():
+    """`ok` or the signal, for each call, each in a child of its own."""
+    told = {}
+    for name, argument in CALLS.items():
+        # Kept twice over, so that one DECREF too many frees nothing.
+        code = f"import twin; kept = object(); more = [kept] * 9; assert twin.eager_init.call({name!r}, {argument})"
+        child = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+        told[name] = {0: "ok", -11: "SIGSEGV"}.get(child.returncode, str(child.returncode))
+    return told
+
+
+def what_a_bare_thread_may_call():
+    expected = json.loads(pathlib.Path(__file__).with_name("bare-thread.json").read_text())
+    build = "3.14t" if FREE_THREADED else "3.14"
+    return table(), {name: outcomes[build] for name, outcomes in expected.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(table(), indent=1), os.path.basename(sys.executable))

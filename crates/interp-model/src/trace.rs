@@ -1,0 +1,104 @@
+//! The story of a run: numbered steps by thread, and who waits for what when nobody can go on.
+//!
+//! loom reports a deadlock as a list of thread states. Each step here is put down in words as it
+//! happens, so that the run that failed can be told. loom runs one thread at a time, so the order of
+//! the steps is the order in which they happened.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+struct Story {
+    runs: u64,
+    steps: Vec<(String, String)>,
+    threads: BTreeMap<String, Thread>,
+}
+
+#[derive(Default)]
+struct Thread {
+    attached: bool,
+    waits: Option<String>,
+}
+
+// std's lock, which loom does not see: it is not part of any model.
+static STORY: Mutex<Option<Story>> = Mutex::new(None);
+
+fn with<R>(f: impl FnOnce(&mut Story) -> R) -> R {
+    let mut guard: MutexGuard<'_, Option<Story>> =
+        STORY.lock().unwrap_or_else(PoisonError::into_inner);
+    f(guard.get_or_insert_default())
+}
+
+fn here() -> String {
+    loom::thread::current().name().unwrap_or("main").to_owned()
+}
+
+/// A new run begins.
+pub(crate) fn begin() {
+    with(|story| {
+        let runs = story.runs + 1;
+        *story = Story { runs, ..Story::default() };
+    });
+}
+
+/// How many orders have been tried so far.
+pub fn runs() -> u64 {
+    with(|story| story.runs)
+}
+
+/// Puts down what the current thread does: "takes the lock".
+pub fn step(text: impl Into<String>) {
+    let (name, text) = (here(), text.into());
+    with(|story| story.steps.push((name, text)));
+}
+
+/// The current thread waits until [`goes_on`]: `what` is what for, "the lock".
+pub fn waits(what: &str) {
+    let name = here();
+    with(|story| {
+        let thread = story.threads.entry(name.clone()).or_default();
+        thread.waits = Some(what.to_owned());
+        let how = if thread.attached { ", attached" } else { "" };
+        story.steps.push((name, format!("waits for {what}{how}")));
+    });
+}
+
+/// The current thread has what it waited for.
+pub fn goes_on() {
+    let name = here();
+    with(|story| story.threads.entry(name).or_default().waits = None);
+}
+
+pub(crate) fn is_attached() -> bool {
+    let name = here();
+    with(|story| story.threads.get(&name).is_some_and(|thread| thread.attached))
+}
+
+pub(crate) fn attached(is: bool, text: &str) {
+    let name = here();
+    with(|story| {
+        story.threads.entry(name.clone()).or_default().attached = is;
+        story.steps.push((name, text.to_owned()));
+    });
+}
+
+/// The run so far, as numbered lines; then each thread that still waits.
+pub fn story() -> String {
+    with(|story| {
+        let mut text = String::new();
+        for (number, (thread, step)) in story.steps.iter().enumerate() {
+            let _ = writeln!(text, "{:2}. {thread} {step}.", number + 1);
+        }
+        let waiting: Vec<_> = story
+            .threads
+            .iter()
+            .filter_map(|(name, t)| Some((name, t, t.waits.as_ref()?)))
+            .collect();
+        for (name, thread, what) in waiting {
+            let state = if thread.attached { "attached" } else { "detached" };
+            let _ = writeln!(text, "    {name}, {state}, waits for {what}.");
+        }
+        text
+    })
+}

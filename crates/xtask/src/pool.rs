@@ -1,0 +1,53 @@
+//! Child processes, a few at a time, reported in a fixed order.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Runs `run` on every item, as many at a time as there are cores, and hands the results to `report`
+/// in the order of the items, each as soon as those before it are there.
+///
+/// # Errors
+/// The first of `report`; the items that have begun are still run to their end.
+pub fn in_order<T: Sync, R: Send>(
+    items: &[T],
+    name: impl Fn(&T) -> String + Sync,
+    run: impl Fn(&T) -> R + Sync,
+    mut report: impl FnMut(R) -> Result<()> + Send,
+) -> Result<()> {
+    let bar = ProgressBar::new(items.len() as u64).with_style(
+        ProgressStyle::with_template("   [{bar:30}] {pos}/{len} {msg}").expect("a constant"),
+    );
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new((0, (0..items.len()).map(|_| None).collect::<Vec<_>>(), Ok(())));
+    let report = Mutex::new(&mut report);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    // Relaxed: the number is all that the threads share through it.
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    bar.set_message(name(item));
+                    let result = run(item);
+                    bar.inc(1);
+                    let mut guard = done.lock().expect("no panic inside");
+                    let (told, results, failure) = &mut *guard;
+                    results[index] = Some(result);
+                    while let Some(ready) = results.get_mut(*told).and_then(Option::take) {
+                        *told += 1;
+                        if failure.is_ok() {
+                            let mut report = report.lock().expect("no panic inside");
+                            *failure = bar.suspend(|| report(ready));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    done.into_inner().expect("no panic inside").2
+}
