@@ -100,6 +100,8 @@ def work(_):
 
 def start_methods():
     """spawn and forkserver start afresh; fork says what to do instead."""
+    # Where a process that starts afresh finds `work`.
+    sys.path.insert(0, os.path.dirname(__file__))
     engine_singleton.after_run(answer)
     told = {}
     for method in ("spawn", "forkserver", "fork"):
