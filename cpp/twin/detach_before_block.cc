@@ -130,10 +130,39 @@ PyObject* run(PyObject*, PyObject* args) {
     return nullptr;
 }
 
+// Whoever must not block may be tempted to poll. A plain flag is a data race.
+bool plain_done = false;
+PyObject* before_poll(PyObject*, PyObject*) {
+    on_threads(2, [](int i) {
+        if (i == 0) {
+            plain_done = true;
+        } else {
+            for (int tries = 0; tries < 1000 && !plain_done; ++tries) {  // race: plain flag
+                std::this_thread::yield();
+            }
+        }
+    });
+    Py_RETURN_NONE;
+}
+
+// Every wait, with an owner that collects.
+PyObject* after_all(PyObject*, PyObject*) {
+    PyObject* all[] = {
+        meet<Once>(collects, Detached()),
+        meet<Lock>(collects, Detached()),
+        meet<Channel>(collects, Detached()),
+        join<true>(collects),
+    };
+    for (PyObject* one : all) Py_XDECREF(one);
+    Py_RETURN_NONE;
+}
+
 }  // namespace
 
 PyMethodDef detach_before_block_methods[] = {
     {"before", run<Attached, false>, METH_VARARGS, "(wait, owner): waits attached"},
+    {"before_poll", before_poll, METH_NOARGS, "polls a plain flag"},
+    {"after_all", after_all, METH_NOARGS, "every wait, detached"},
     {"after", run<Detached, true>, METH_VARARGS, "(wait, owner): waits detached"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -99,6 +99,32 @@ PyObject* after_scan(PyObject*, PyObject* list) {
     return count;
 }
 
+// For ThreadSanitizer: scan threads that run already while the sentinel is resolved.
+PyObject* plain_nat = nullptr;
+std::atomic<PyObject*> published_nat = nullptr;
+
+void resolve_plain() { plain_nat = Py_None; }
+long scan_plain(PyObject* object) {
+    return object == plain_nat;  // race: plain sentinel
+}
+void resolve_published() { published_nat.store(Py_None, std::memory_order_release); }
+long scan_published(PyObject* object) {
+    // Acquire: pairs with the release above, so that the sentinel is seen as it was made.
+    return object == published_nat.load(std::memory_order_acquire);
+}
+template <void resolve(), long scan(PyObject*)>
+PyObject* resolve_beside_scan(PyObject*, PyObject*) {
+    std::atomic<long> found = 0;
+    on_threads(2, [&](int i) {
+        if (i == 0) {
+            resolve();
+        } else {
+            found.fetch_add(scan(Py_None), std::memory_order_relaxed);
+        }
+    });
+    Py_RETURN_NONE;
+}
+
 // One call of the C API from a thread without a thread state; true if it came back.
 PyObject* call(PyObject*, PyObject* args) {
     const char* name = nullptr;
@@ -154,6 +180,10 @@ PyMethodDef eager_init_methods[] = {
     {"before_scan", before_scan, METH_O, "nulls of a list, looked up lazily"},
     {"before_scan_reported", before_scan_reported, METH_O, "the same, with a crash reporter"},
     {"after_scan", after_scan, METH_O, "nulls of a list, looked up before the scan"},
+    {"before_publish", resolve_beside_scan<resolve_plain, scan_plain>, METH_NOARGS,
+     "resolves beside a scan, unsynchronised"},
+    {"after_publish", resolve_beside_scan<resolve_published, scan_published>, METH_NOARGS,
+     "resolves beside a scan, published"},
     {"call", call, METH_VARARGS, "(name, object): one call without a thread state"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -81,6 +81,22 @@ PyObject* before_run_detached(PyObject*, PyObject* function) {
     return job.take();
 }
 
+// For ThreadSanitizer: two threads that both ask for the engine first.
+Engine* plain_engine = nullptr;
+void make_plain() {
+    if (!plain_engine) plain_engine = new Engine;  // race: plain singleton
+}
+std::once_flag made;
+Engine* made_engine = nullptr;
+void make_once() {
+    std::call_once(made, [] { made_engine = new Engine; });
+}
+template <void make()>
+PyObject* make_on_threads(PyObject*, PyObject*) {
+    on_threads(2, [](int) { make(); });
+    Py_RETURN_NONE;
+}
+
 // ANCHOR: after
 // After: made and waited for detached. A child of fork has the engine's memory and not its thread,
 // so it gets an error; a process that needs an engine starts afresh ("spawn").
@@ -114,6 +130,9 @@ PyObject* after_run(PyObject*, PyObject* function) {
 PyMethodDef engine_singleton_methods[] = {
     {"before_run", before_run, METH_O, "calls the function on the engine's thread"},
     {"before_run_detached", before_run_detached, METH_O, "the same, waiting detached"},
+    {"before_make", make_on_threads<make_plain>, METH_NOARGS,
+     "two threads make it, unsynchronised"},
+    {"after_make", make_on_threads<make_once>, METH_NOARGS, "two threads make it once"},
     {"after_run", after_run, METH_O, "calls the function on the engine's thread"},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -49,7 +49,7 @@ impl Interp {
     /// # Errors
     /// [`Finalizing`] once the interpreter shuts down.
     pub fn attach<R>(&self, f: impl FnOnce(&Python<'_>) -> R) -> Result<R, Finalizing> {
-        drop(self.enter(self.books(), "to attach")?);
+        drop(self.enter(self.books())?);
         trace::attached(true, "attaches");
         let python = Python { interp: self, _thread: PhantomData };
         let result = f(&python);
@@ -73,7 +73,6 @@ impl Interp {
     fn enter<'a>(
         &self,
         mut books: MutexGuard<'a, Books>,
-        what: &str,
     ) -> Result<MutexGuard<'a, Books>, Finalizing> {
         let mut waited = false;
         loop {
@@ -89,7 +88,10 @@ impl Interp {
             }
             if !waited {
                 waited = true;
-                trace::waits(what);
+                trace::waits(match self.build {
+                    Build::Gil => "the GIL",
+                    Build::FreeThreaded => "the world to go on",
+                });
             }
             books = self.changed.wait(books).expect("as above");
         }
@@ -138,7 +140,7 @@ impl Python<'_> {
     pub fn detach<R>(&self, f: impl FnOnce() -> R) -> R {
         self.interp.leave("detaches");
         let result = f();
-        if self.interp.enter(self.interp.books(), "to attach again").is_err() {
+        if self.interp.enter(self.interp.books()).is_err() {
             self.interp.hang();
         }
         trace::attached(true, "attaches again");
@@ -155,10 +157,12 @@ impl Python<'_> {
                 // Whoever waits may take it before this thread comes back.
                 books.attached -= 1;
                 drop(books);
+                trace::set_attached(false);
                 interp.changed.notify_all();
-                if interp.enter(interp.books(), "the GIL").is_err() {
+                if interp.enter(interp.books()).is_err() {
                     interp.hang();
                 }
+                trace::set_attached(true);
             }
             Build::FreeThreaded => drop(self.safepoint(books)),
         }

@@ -75,6 +75,11 @@ pub(crate) fn is_attached() -> bool {
     with(|story| story.threads.get(&name).is_some_and(|thread| thread.attached))
 }
 
+pub(crate) fn set_attached(is: bool) {
+    let name = here();
+    with(|story| story.threads.entry(name).or_default().attached = is);
+}
+
 pub(crate) fn attached(is: bool, text: &str) {
     let name = here();
     with(|story| {

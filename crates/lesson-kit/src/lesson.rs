@@ -22,7 +22,7 @@ pub struct Lesson {
     #[serde(default)]
     pub bench: Bench,
     /// What happens, run for run.
-    #[serde(rename = "fault")]
+    #[serde(default, rename = "fault")]
     pub faults: Vec<Fault>,
     /// The models of its protocols (`model.rs`), and the mutants that they must catch.
     #[serde(default, rename = "model")]

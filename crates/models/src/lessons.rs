@@ -12,6 +12,8 @@ mod engine_singleton;
 mod gil_declaration;
 #[path = "../../import-cache/model.rs"]
 mod import_cache;
+#[path = "../../interp-model/model.rs"]
+mod own;
 #[path = "../../udf-registry/model.rs"]
 mod udf_registry;
 
@@ -22,4 +24,5 @@ pub const LESSONS: &[(&str, &[Model])] = &[
     ("engine-singleton", engine_singleton::MODELS),
     ("eager-init", eager_init::MODELS),
     ("detach-before-block", detach_before_block::MODELS),
+    ("interp-model", own::MODELS),
 ];

@@ -55,8 +55,8 @@ pub struct Line {
     pub outcome: Verdict,
     pub seconds: f64,
     pub ok: bool,
-    #[serde(skip)]
-    story: String,
+    /// The run that failed, step by step; empty if none did.
+    pub story: Vec<String>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
@@ -105,6 +105,14 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn asked(options: &Options) -> &str {
     options.lesson.as_deref().unwrap_or("all lessons")
+}
+
+/// The outcomes that `--save` kept, for the book.
+pub fn reference() -> Result<Vec<Line>> {
+    let file = paths::root().join("results/models.json");
+    let text = std::fs::read_to_string(&file)
+        .context("no results/models.json; run `cargo xtask model --save`")?;
+    Ok(serde_json::from_str(&text)?)
 }
 
 fn build() -> Result<PathBuf> {
@@ -169,8 +177,14 @@ fn one(program: &PathBuf, lesson: &Lesson, model: &Model, build: &str) -> Result
         outcome,
         seconds: (start.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
         ok: outcome == expected,
-        story: String::from_utf8_lossy(&output.stdout).into_owned(),
+        story: story(&output),
     })
+}
+
+/// The steps of the run that failed: what the program says after its first two lines.
+fn story(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().skip(2).map(str::to_owned).collect()
 }
 
 /// The first word that the program says.
@@ -210,7 +224,9 @@ fn print(line: &Line, options: &Options) -> Result<()> {
         println!("     expected {}", words(line.expected));
     }
     if options.story || !line.ok {
-        println!("     {}", line.story.trim_end().replace('\n', "\n     "));
+        for step in &line.story {
+            println!("     {step}");
+        }
     }
     Ok(())
 }

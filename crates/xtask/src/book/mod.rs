@@ -1,6 +1,7 @@
 //! `cargo xtask book`: mdBook as a library, so that its version is the one in Cargo.lock.
 
 mod links;
+mod models;
 mod preprocess;
 
 use std::path::PathBuf;

@@ -3,8 +3,11 @@
 //!
 //! - `{{#code path:anchor}}`: the lines between `ANCHOR: anchor` and `ANCHOR_END: anchor`
 //! - `{{#bench lesson}}`, `{{#chart lesson workload}}`, `{{#environment lesson}}`
-//! - `{{#ratio lesson faster/build/threads slower/build/threads}}` (of the workload `ints`)
+//! - `{{#ratio lesson faster/build/threads slower/build/threads}}` (of the first workload)
 //! - `{{#faults lesson}}`
+//! - `{{#models lesson}}`, `{{#models all states}}`, `{{#models all mutants}}`: what loom found
+//! - `{{#story lesson variant build}}`: the order in which a model failed, step by step
+//! - `{{#outcomes all}}`: each lesson in the model, under TSan and in a real run
 
 use anyhow::{Context, Result, anyhow, bail};
 use lesson_kit::lesson::{self, Outcome, State};
@@ -12,6 +15,7 @@ use mdbook_driver::book::{Book, BookItem};
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use regex::{Captures, Regex};
 
+use super::models;
 use crate::bench::report;
 use crate::bench::results::{Key, Results};
 use crate::{bench, paths};
@@ -73,6 +77,11 @@ fn one(word: &str, rest: &str) -> Result<String> {
         ("environment", [name]) => Ok(environment(&bench::reference(name)?)),
         ("ratio", [name, faster, slower]) => ratio(&bench::reference(name)?, faster, slower),
         ("faults", [name]) => faults(&lesson(name)?),
+        ("models", [name]) => models::table(&lesson(name)?),
+        ("models", ["all", kind @ ("states" | "mutants")]) => models::all(*kind == "mutants"),
+        ("story", [name, variant, build]) => models::story(name, variant, build),
+        ("outcomes", ["all"]) => models::outcomes(),
+        ("bare-thread", ["table"]) => models::bare_thread(),
         _ => bail!("unknown directive or wrong number of words"),
     }
 }
@@ -138,13 +147,15 @@ fn environment(results: &Results) -> String {
 }
 
 fn ratio(results: &Results, faster: &str, slower: &str) -> Result<String> {
+    // The first workload of the lesson; points are sorted that way.
+    let workload = results.points.first().context("the results are empty")?.key.workload.clone();
     let key = |text: &str| -> Result<Key> {
         let parts: Vec<&str> = text.split('/').collect();
         let [variant, build, threads] = parts[..] else { bail!("write variant/build/threads") };
         Ok(Key {
             variant: variant.into(),
             build: build.into(),
-            workload: "ints".into(),
+            workload: workload.clone(),
             threads: threads.parse()?,
         })
     };
@@ -178,7 +189,7 @@ fn faults(lesson: &lesson::Lesson) -> Result<String> {
     Ok(out)
 }
 
-fn words(outcome: Outcome) -> &'static str {
+pub fn words(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Ok => "ok",
         Outcome::WrongAnswer => "wrong answer",
