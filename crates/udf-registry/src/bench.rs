@@ -51,6 +51,8 @@ fn serve_lesson(
     }
     let parking = parking_lot::RwLock::new(all().collect::<HashMap<_, _>>());
     let swap = arc_swap::ArcSwap::from_pointee(all().collect::<HashMap<_, _>>());
+    let borrowed = arc_swap::ArcSwap::from_pointee(all().collect::<HashMap<_, _>>());
+    let pinned = all().collect::<papaya::HashMap<_, _>>();
     let dash = all().collect::<dashmap::DashMap<_, _>>();
     let papaya = all().collect::<papaya::HashMap<_, _>>();
     // Each gives an owned Arc, as a query needs: it must outlive the name.
@@ -58,6 +60,9 @@ fn serve_lesson(
         case("registry", rows, move |name| *registry.find(name).expect("it is there")),
         case("parking_lot", rows, move |name| *parking.read()[name].clone()),
         case("arc-swap", rows, move |name| *swap.load()[name].clone()),
+        // Borrowed: no Arc is cloned, so the name must stay for as long as the guard lives.
+        case("arc-swap:borrowed", rows, move |name| *borrowed.load()[name]),
+        case("papaya:borrowed", rows, move |name| **pinned.pin().get(name).expect("it is there")),
         case("dashmap", rows, move |name| *dash.get(name).expect("it is there").clone()),
         case("papaya", rows, move |name| *papaya.pin().get(name).expect("it is there").clone()),
     ];
