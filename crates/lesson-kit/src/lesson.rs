@@ -18,6 +18,10 @@ pub struct Lesson {
     pub minutes: u32,
     /// The files that people copy, relative to the crate.
     pub copy: Vec<String>,
+    /// The dependencies of those files, by their names in the workspace. `copied/lib.rs` and
+    /// `copied/test.py` are what the copy is built and tested with.
+    #[serde(default)]
+    pub copy_needs: Vec<String>,
     /// What the bench compares; a lesson may have none.
     #[serde(default)]
     pub bench: Bench,

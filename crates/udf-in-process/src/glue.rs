@@ -22,20 +22,57 @@ fn types_of(kinds: &[DataType]) -> Vec<Type> {
     kinds.iter().map(type_of).collect()
 }
 
-fn declared(signature: &Signature, count: usize) -> Result<Vec<Type>, String> {
-    signature.types(count).map(|kinds| types_of(&kinds))
+/// What every function has to say of itself.
+trait Declaration {
+    fn name(&self) -> &str;
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String>;
+    fn returns(&self) -> Type;
+}
+
+impl Declaration for Signature {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+        self.types(count).map(|kinds| types_of(&kinds))
+    }
+    fn returns(&self) -> Type {
+        type_of(&self.returns)
+    }
+}
+
+impl Declaration for Source {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+        let takes = self.parameters.len();
+        if count != takes {
+            return Err(format!("{} takes {takes} arguments and got {count}", self.name));
+        }
+        Ok(types_of(&self.parameters))
+    }
+    fn returns(&self) -> Type {
+        type_of(&self.returns)
+    }
+}
+
+macro_rules! declared_by {
+    ($field:ident) => {
+        fn name(&self) -> &str {
+            Declaration::name(&self.$field)
+        }
+        fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
+            Declaration::parameters(&self.$field, count)
+        }
+        fn returns(&self) -> Type {
+            Declaration::returns(&self.$field)
+        }
+    };
 }
 
 impl ScalarFunction for ScalarUdf {
-    fn name(&self) -> &str {
-        &self.signature.name
-    }
-    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
-        declared(&self.signature, count)
-    }
-    fn returns(&self) -> Type {
-        type_of(&self.signature.returns)
-    }
+    declared_by!(signature);
     fn enter_thread(&self) -> Box<dyn Any> {
         Box::new(KeptState::new())
     }
@@ -47,15 +84,7 @@ impl ScalarFunction for ScalarUdf {
 }
 
 impl ScalarFunction for BatchUdf {
-    fn name(&self) -> &str {
-        &self.signature.name
-    }
-    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
-        declared(&self.signature, count)
-    }
-    fn returns(&self) -> Type {
-        type_of(&self.signature.returns)
-    }
+    declared_by!(signature);
     fn enter_thread(&self) -> Box<dyn Any> {
         Box::new(KeptState::new())
     }
@@ -65,14 +94,6 @@ impl ScalarFunction for BatchUdf {
     }
 }
 
-fn carried(source: &Source, count: usize) -> Result<Vec<Type>, String> {
-    let takes = source.parameters.len();
-    if count != takes {
-        return Err(format!("{} takes {takes} arguments and got {count}", source.name));
-    }
-    Ok(types_of(&source.parameters))
-}
-
 /// The out-of-process variants speak of themselves as the old engine did: the function, then why.
 fn failed(source: &Source, error: ChildError) -> Failure {
     let named = error.0.starts_with(&format!("{}: ", source.name));
@@ -80,15 +101,7 @@ fn failed(source: &Source, error: ChildError) -> Failure {
 }
 
 impl ScalarFunction for NaiveUdf {
-    fn name(&self) -> &str {
-        &self.source.name
-    }
-    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
-        carried(&self.source, count)
-    }
-    fn returns(&self) -> Type {
-        type_of(&self.source.returns)
-    }
+    declared_by!(source);
     fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
         self.call_block(arguments, call.rows(), &|| call.stopped())
             .map_err(|error| failed(&self.source, error))
@@ -96,15 +109,7 @@ impl ScalarFunction for NaiveUdf {
 }
 
 impl ScalarFunction for PooledUdf {
-    fn name(&self) -> &str {
-        &self.source.name
-    }
-    fn parameters(&self, count: usize) -> Result<Vec<Type>, String> {
-        carried(&self.source, count)
-    }
-    fn returns(&self) -> Type {
-        type_of(&self.source.returns)
-    }
+    declared_by!(source);
     fn call(&self, arguments: &[ArrayRef], call: &Call<'_>) -> Result<ArrayRef, Failure> {
         self.call_block(arguments, call.rows(), &|row| call.row_number(row), &|| call.stopped())
             .map_err(|error| failed(&self.source, error))

@@ -2,6 +2,7 @@
 
 mod bench;
 mod book;
+mod copies;
 mod cpp;
 mod data;
 mod extension;

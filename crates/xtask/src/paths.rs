@@ -24,5 +24,7 @@ pub fn local(relative: &str) -> PathBuf {
 
 /// The path as a reader should see it: relative to the checkout where it lies inside.
 pub fn shown(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+    let inside = path.strip_prefix(root()).unwrap_or(path);
+    // Without the dot that names a folder as a folder.
+    inside.components().collect::<PathBuf>().display().to_string()
 }

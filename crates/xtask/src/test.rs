@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::extension::{self, Ready};
 use crate::python::{self, Build};
-use crate::{bench, book, cpp, faults, model, paths, readme, sh, twin};
+use crate::{bench, book, copies, cpp, faults, model, paths, readme, sh, twin};
 
 #[derive(Args)]
 pub struct Options {
@@ -35,6 +35,8 @@ pub fn run(options: &Options) -> Result<()> {
         ("models' own tests", Box::new(model::own_tests)),
         ("tsan, C++ twins", Box::new(|| twin::tsan(&twin::Options::all()))),
         ("faults", Box::new(|| faults::run(&faults::Options::all()))),
+        ("copies", Box::new(|| copies::run(&ready))),
+        ("refused code", Box::new(|| refused(stock))),
         ("bench harness", Box::new(bench::smoke)),
         ("book", Box::new(|| readme::table(true).and(book::build().map(drop)))),
     ];
@@ -108,6 +110,21 @@ fn clippy(ready: &Ready) -> Result<()> {
     sh::show(&mut command)
 }
 
+/// Code that the compiler must refuse, with its messages (trybuild).
+fn refused(ready: &Ready) -> Result<()> {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(paths::root()).args([
+        "test",
+        "--quiet",
+        "-p",
+        "eager-init",
+        "--test",
+        "refused",
+    ]);
+    extension::environment_for(&mut command, &ready.env, "clippy");
+    sh::show(&mut command)
+}
+
 fn rust_tests() -> Result<()> {
     cargo(&["test", "--quiet", "-p", "xtask", "-p", "lesson-kit", "-p", "engine"])
 }
@@ -119,6 +136,7 @@ fn pytest(ready: &Ready, words: &[&str]) -> Result<()> {
         .args(["-m", "pytest", "-q", "-W", "error", "--timeout", "300", "-p", "no:cacheprovider"])
         // Its folder of examples would lie in the checkout.
         .env("HYPOTHESIS_STORAGE_DIRECTORY", paths::local("hypothesis"))
+        .env("UNGIL_XTASK", std::env::current_exe()?)
         .args(words)
         .arg("tests");
     sh::show(&mut command)

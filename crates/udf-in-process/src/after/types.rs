@@ -98,7 +98,6 @@ fn by_name(text: &str) -> Option<DataType> {
     let canonical = match lower.as_str() {
         "int" => "int64",
         "float" | "double" => "float64",
-        "float_" => "float64",
         "str" | "utf8" => "string",
         "binary" | "bytearray" => "bytes",
         "boolean" | "bool_" => "bool",

@@ -37,17 +37,25 @@ pub fn assemble(build: Build) -> Result<PathBuf> {
     }
     let step = sh::Step::new(format!("assembling CPython {} from published parts", build.name()));
     let target = prefix(build);
+    whole_or_not(&target, |scratch, tree| build_tree(build, scratch, tree, &target))?;
+    step.done();
+    Ok(executable(build))
+}
+
+/// Lets `make` fill a tree beside `target` and moves it there when it is whole. If `make` fails,
+/// what was at `target` stays and nothing is left beside it.
+fn whole_or_not(target: &Path, make: impl FnOnce(&Path, &Path) -> Result<()>) -> Result<()> {
     let scratch = tempfile::Builder::new()
         .prefix("assembling-")
         .tempdir_in(target.parent().context("the prefix has a parent")?)?;
     let tree = scratch.path().join("tree");
-    build_tree(build, scratch.path(), &tree, &target)?;
+    make(scratch.path(), &tree)?;
     if target.exists() {
-        std::fs::remove_dir_all(&target)?;
+        // Out of the way by a rename, so that there is no moment with half of it.
+        std::fs::rename(target, scratch.path().join("old"))?;
     }
-    std::fs::rename(&tree, &target)?;
-    step.done();
-    Ok(executable(build))
+    std::fs::rename(&tree, target)?;
+    Ok(())
 }
 
 fn build_tree(build: Build, scratch: &Path, tree: &Path, target: &Path) -> Result<()> {
@@ -86,4 +94,51 @@ fn patch_number(exe: &Path, minor: u8) -> Result<u32> {
         .strip_prefix(&format!("Python 3.{minor}."))
         .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
         .with_context(|| format!("the wheel's executable calls itself {text:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(folder: &Path) -> Vec<String> {
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.unwrap().file_name().into_string().unwrap()
+        };
+        std::fs::read_dir(folder).unwrap().map(name).collect()
+    }
+
+    fn fill(_: &Path, tree: &Path) -> Result<()> {
+        std::fs::create_dir_all(tree.join("bin"))?;
+        Ok(std::fs::write(tree.join("bin/python"), "new")?)
+    }
+
+    #[test]
+    fn a_broken_download_leaves_nothing_half_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("3.14t");
+        let broken = |scratch: &Path, tree: &Path| {
+            std::fs::write(scratch.join("wheel"), "half")?;
+            fill(scratch, tree)?;
+            bail!("the connection broke")
+        };
+        assert!(whole_or_not(&target, broken).is_err());
+        assert!(entries(folder.path()).is_empty(), "{:?}", entries(folder.path()));
+        // Over an interpreter that works, it stays.
+        std::fs::create_dir(&target).unwrap();
+        std::fs::write(target.join("works"), "").unwrap();
+        assert!(whole_or_not(&target, broken).is_err());
+        assert_eq!(entries(folder.path()), ["3.14t"]);
+        assert_eq!(entries(&target), ["works"]);
+    }
+
+    #[test]
+    fn a_whole_one_takes_the_place_of_the_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("3.14t");
+        std::fs::create_dir(&target).unwrap();
+        std::fs::write(target.join("old"), "").unwrap();
+        whole_or_not(&target, fill).unwrap();
+        assert_eq!(entries(folder.path()), ["3.14t"]);
+        assert_eq!(entries(&target), ["bin"]);
+    }
 }

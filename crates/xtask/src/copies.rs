@@ -1,0 +1,98 @@
+//! `cargo xtask test copies`: each pattern copied out of the workspace, built and tested alone.
+//!
+//! A copy is a crate that has the files which lesson.toml names under `copy`, the dependencies under
+//! `copy_needs`, and a small module around them (`copied/lib.rs`, `copied/test.py`). All copies share
+//! one target folder for each interpreter, and nothing with the workspace but its Cargo.lock.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use lesson_kit::lesson::{self, Lesson};
+
+use crate::extension::{self, Ready};
+use crate::{paths, sh};
+
+const LIMIT: Duration = Duration::from_secs(1800);
+
+pub fn run(ready: &[Ready]) -> Result<()> {
+    let lessons = lesson::all(paths::root())?;
+    let copied: Vec<&Lesson> = lessons.iter().filter(|one| !one.copy.is_empty()).collect();
+    let house = paths::local("copies");
+    let _ = std::fs::remove_dir_all(&house);
+    std::fs::create_dir_all(&house)?;
+    let workspace: toml::Table =
+        toml::from_str(&std::fs::read_to_string(paths::root().join("Cargo.toml"))?)?;
+    let names: Vec<String> = copied.iter().map(|one| format!("{:?}", one.name)).collect();
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [{}]\n", names.join(", "));
+    std::fs::write(house.join("Cargo.toml"), manifest)?;
+    std::fs::copy(paths::root().join("Cargo.lock"), house.join("Cargo.lock"))?;
+    for one in &copied {
+        copy(one, &house.join(&one.name), &workspace)
+            .with_context(|| format!("copying the pattern of {}", one.name))?;
+    }
+    for one in ready {
+        build(one, &house)?;
+        for lesson in &copied {
+            test(one, &house, lesson)?;
+        }
+        println!("{}: {} copies built and tested", one.interpreter.build.name(), copied.len());
+    }
+    Ok(())
+}
+
+fn copy(lesson: &Lesson, target: &Path, workspace: &toml::Table) -> Result<()> {
+    let source = paths::root().join("crates").join(&lesson.name);
+    let src = target.join("src");
+    std::fs::create_dir_all(&src)?;
+    for file in &lesson.copy {
+        sh::run(Command::new("cp").arg("-r").arg(source.join(file)).arg(&src))?;
+    }
+    std::fs::copy(source.join("copied/lib.rs"), src.join("lib.rs"))
+        .context("a lesson with a pattern has copied/lib.rs and copied/test.py")?;
+    std::fs::copy(source.join("copied/test.py"), target.join("test.py"))?;
+    let mut manifest = format!(
+        "[package]\nname = \"copied-{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\n\
+         crate-type = [\"cdylib\"]\n\n[dependencies]\n",
+        lesson.name
+    );
+    for need in &lesson.copy_needs {
+        let known = &workspace["workspace"]["dependencies"];
+        let Some(wanted) = known.get(need) else {
+            bail!("copy_needs names {need}, which is not among the workspace's dependencies");
+        };
+        manifest += &format!("{need} = {wanted}\n");
+    }
+    std::fs::write(target.join("Cargo.toml"), manifest)?;
+    Ok(())
+}
+
+fn build(ready: &Ready, house: &Path) -> Result<()> {
+    let name = ready.interpreter.build.name();
+    let step = sh::Step::new(format!("building the copies for {name}"));
+    let mut command = Command::new(env!("CARGO"));
+    // In debug mode: what people run first, and where the checked lock speaks.
+    command.args(["build", "--quiet", "--workspace"]).current_dir(house);
+    extension::environment_for(&mut command, &ready.env, &format!("copies-{name}"));
+    sh::run_within(&mut command, LIMIT)?;
+    step.done();
+    Ok(())
+}
+
+fn test(ready: &Ready, house: &Path, lesson: &Lesson) -> Result<()> {
+    let name = ready.interpreter.build.name();
+    let folder = house.join(&lesson.name);
+    let library = format!("libcopied_{}.so", lesson.name.replace('-', "_"));
+    let built = paths::local(&format!("target/copies-{name}/debug")).join(library);
+    std::fs::copy(&built, folder.join("copied.so"))?;
+    let path: Vec<PathBuf> = vec![folder.clone(), folder.join("src")];
+    let mut command = ready.env.command();
+    command
+        .args(["-W", "error"])
+        .arg(folder.join("test.py"))
+        .env("PYTHONPATH", std::env::join_paths(path)?);
+    sh::run_within(&mut command, Duration::from_secs(120))
+        .with_context(|| format!("the copy of {} on {name}", lesson.name))?;
+    Ok(())
+}
