@@ -92,20 +92,28 @@ def warnings_as_errors():
 
 
 def count(call):
-    """Four threads, a million calls each: how many were counted, and how many were made."""
-    barrier = threading.Barrier(4)
+    """Four threads that count, until a call is lost: how many were counted, and how many were made.
 
-    def run():
-        barrier.wait()
-        for _ in range(100):
-            call(10_000)
+    On a busy machine the threads may follow one another for a while, and lose nothing."""
+    made = 0
+    for _ in range(50):
+        barrier = threading.Barrier(4)
 
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return call(1) - 1, 4_000_000
+        def run():
+            barrier.wait()
+            for _ in range(100):
+                call(2_500)
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        made += 1_000_001
+        counted = call(1)
+        if counted != made:
+            break
+    return counted, made
 
 
 def lost_updates():

@@ -40,7 +40,9 @@ fn meet(py: Python<'_>, wait: &str, python: Py<PyAny>, detached: bool) -> PyResu
         "once" => {
             let cell = Arc::new(OnceLock::new());
             let shared = cell.clone();
-            let thread = owner(py, python, move |run| drop(shared.get_or_init(run)));
+            let thread = owner(py, python, move |run| {
+                shared.get_or_init(run);
+            });
             if detached {
                 after::once(py, &cell)
             } else {
