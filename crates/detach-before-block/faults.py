@@ -13,6 +13,7 @@ import time
 import pathlib
 
 import twin
+from ungil import _faults
 from ungil._ungil import detach_before_block as lesson
 from ungil._ungil import import_cache
 
@@ -149,3 +150,12 @@ def cold_start_attached():
 
 def cold_start_detached():
     return cold_start(import_cache.Imported)
+
+
+def stress():
+    def work(index):
+        wait = WAITS[index % 4]
+        lesson.after(wait, gc.collect)
+        lesson.after(wait, lambda: sum(range(100)))
+
+    return _faults.storm(work)

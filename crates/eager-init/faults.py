@@ -8,6 +8,7 @@ import sys
 import sysconfig
 
 import twin
+from ungil import _faults
 from ungil._ungil import eager_init
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -96,6 +97,20 @@ def what_a_bare_thread_may_call():
     expected = json.loads(pathlib.Path(__file__).with_name("bare-thread.json").read_text())
     build = "3.14t" if FREE_THREADED else "3.14"
     return table(), {name: outcomes[build] for name, outcomes in expected.items()}
+
+
+def stress():
+    """One list, scanned by all and changed by all: each scan sees a list as it was at some moment."""
+    import pandas
+
+    column = [None, NAN, pandas.NaT, "a", 1.0] * 40
+
+    def work(index):
+        column[index * 5 + 3] = f"text{index}"
+        rows = eager_init.after_scan(list(column), 2, 16)
+        assert rows == [row for row in range(200) if row % 5 < 3], rows
+
+    return _faults.storm(work)
 
 
 if __name__ == "__main__":

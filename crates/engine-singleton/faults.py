@@ -9,6 +9,7 @@ import threading
 import warnings
 
 import twin
+from ungil import _faults
 from ungil._ungil import engine_singleton
 
 
@@ -128,3 +129,11 @@ def second_interpreter():
     return failure is not None and "does not support loading in subinterpreters" in failure.msg or (
         failure.msg if failure else "it was loaded"
     ), True
+
+
+def stress():
+    def work(index):
+        assert engine_singleton.after_run(lambda: index) == index
+        assert twin.engine_singleton.after_run(lambda: index) == index
+
+    return _faults.storm(work)

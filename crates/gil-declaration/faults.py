@@ -13,6 +13,7 @@ import warnings
 
 import twin
 import ungil
+from ungil import _faults
 from ungil._ungil import gil_declaration
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -181,3 +182,15 @@ def guard_lets_declared_modules_pass():
     folder = package("multi_declared")
     code = f"import gil_guard\ngil_guard.install()\nimport sys\nsys.path.insert(0, {str(folder)!r})\nimport program\n"
     return child(code).stdout, "on\n"
+
+
+def stress():
+    made = [0] * 8
+
+    def work(index):
+        gil_declaration.after_count(1000)
+        made[index] += 1000
+
+    told = _faults.storm(work)
+    assert gil_declaration.after_count(1) - 1 == sum(made)
+    return told

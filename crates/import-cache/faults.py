@@ -9,6 +9,7 @@ import time
 
 import twin
 
+from ungil import _faults
 from ungil._ungil import import_cache
 
 THREADS = 32
@@ -149,3 +150,20 @@ def cpp_cached():
         twin.import_cache.after_reentrant()
     except RuntimeError as error:
         return str(error), "the import asks for what it is importing"
+
+
+def stress():
+    """New caches all the time, each looked up by whoever comes."""
+    names = ["date", "time", "datetime", "timedelta", "timezone"]
+    caches = {}
+
+    def work(index):
+        import datetime
+
+        turn = len(caches) % 1000
+        cache = caches.setdefault(turn, import_cache.Imported("datetime", names[turn % 5]))
+        assert cache.get() is getattr(datetime, names[turn % 5])
+        if index == 0 and turn == 999:
+            caches.clear()
+
+    return _faults.storm(work)

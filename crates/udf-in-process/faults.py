@@ -10,6 +10,7 @@ import time
 import pyarrow as pa
 
 import ungil
+from ungil import _faults
 from ungil import INT64, STRING, udf_in_process
 
 
@@ -224,6 +225,29 @@ def exit_once():
     threading.Thread(target=run, daemon=True).start()
     started.wait()
     globals()["lingers"] = Lingers()
+
+
+def stress():
+    """Queries of all kinds at once, functions that come and go, errors in the middle."""
+    numbers = list(range(5000))
+
+    def work(index):
+        own = f"stress{index}"
+        ungil.create_function(own, lambda v: v + index, [INT64], INT64, replace=True)
+        one = ungil.Engine(threads=2, block_rows=64)
+        one.register("t", pa.table({"v": numbers}))
+        total = one.sql(f"SELECT sum({own}(v)) FROM t").scalar()
+        assert total == sum(numbers) + index * len(numbers), total
+        ungil.create_function(own, lambda v: 1 // (v - 777), [INT64], INT64, replace=True)
+        try:
+            one.sql(f"SELECT {own}(v) FROM t")
+        except ungil.FunctionError as error:
+            assert error.row == 777, error
+        else:
+            raise AssertionError("nothing failed")
+        ungil.drop_function(own)
+
+    return _faults.storm(work)
 
 
 if __name__ == "__main__":

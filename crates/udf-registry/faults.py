@@ -5,6 +5,7 @@ import threading
 import time
 
 import twin
+from ungil import _faults
 from ungil._ungil import udf_registry
 
 THREADS = 8
@@ -147,3 +148,23 @@ def cpp_registry():
     assert registry.drop()
     gc.collect()
     return told, [False]
+
+
+def stress():
+    """All names by all threads; whoever registers one also drops it."""
+    registry = udf_registry.Registry()
+
+    class Finalized:
+        def __del__(self):
+            registry.find("f0")
+
+    def work(index):
+        own = f"f{index % 3}"
+        try:
+            registry.add(own, Finalized)
+        except ValueError:
+            registry.find(own)
+        else:
+            assert registry.remove(own)
+
+    return _faults.storm(work)

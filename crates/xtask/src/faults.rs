@@ -31,13 +31,22 @@ pub struct Options {
     /// One JSON object a line, and nothing else on standard output
     #[arg(long)]
     json: bool,
+    /// Instead: each lesson's after for so many seconds on the free-threaded build, with 8 threads
+    /// and a collecting one
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "600")]
+    stress: Option<u64>,
 }
 
 impl Options {
+    /// Every lesson under stress, for a short while.
+    pub fn short_stress() -> Self {
+        Self { stress: Some(3), ..Self::all() }
+    }
+
     /// Every lesson on both builds.
     pub fn all() -> Self {
         let builds = Build::BOTH.map(Build::name).to_vec();
-        Self { lesson: None, builds, watchdog: 60, json: false }
+        Self { lesson: None, builds, watchdog: 60, json: false, stress: None }
     }
 }
 
@@ -72,6 +81,9 @@ pub fn run(options: &Options) -> Result<()> {
     };
     let builds =
         options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
+    if let Some(seconds) = options.stress {
+        return stress(&chosen, seconds, options);
+    }
     let ready = extension::ready(&builds)?;
     let twins = ready.iter().map(|one| twin::build(one, None)).collect::<Result<Vec<_>>>()?;
     let mut work = Vec::new();
@@ -86,6 +98,8 @@ pub fn run(options: &Options) -> Result<()> {
     let limit = Duration::from_secs(options.watchdog);
     pool::in_order(
         &work,
+        // A child that hangs uses no core, and many are here to hang.
+        2 * pool::cores(),
         |run| run.name(),
         |run| run.line(limit),
         |line| {
@@ -103,6 +117,57 @@ pub fn run(options: &Options) -> Result<()> {
     }
     if failed > 0 {
         bail!("{failed} run(s) did not end as lesson.toml says; look at the lines above");
+    }
+    Ok(())
+}
+
+/// `stress` of each lesson's faults.py, on the free-threaded build.
+fn stress(lessons: &[&Lesson], seconds: u64, options: &Options) -> Result<()> {
+    let ready = extension::ready(&[Build::parse("3.14t")?])?.remove(0);
+    let twin = twin::build(&ready, None)?;
+    let script = |one: &Lesson| paths::root().join("crates").join(&one.name).join("faults.py");
+    let has = |one: &&&Lesson| {
+        std::fs::read_to_string(script(one)).is_ok_and(|text| text.contains("\ndef stress("))
+    };
+    let work: Vec<&Lesson> = lessons.iter().filter(has).copied().collect();
+    if work.is_empty() {
+        bail!("no lesson asked for has a stress() in its faults.py");
+    }
+    let mut failed = 0;
+    pool::in_order(
+        &work,
+        pool::cores(),
+        |lesson| lesson.name.clone(),
+        |lesson| {
+            let mut command = ready.env.command();
+            command.arg(runner()).arg(script(lesson)).arg("stress");
+            command.env("PYTHONPATH", &twin).env("UNGIL_STRESS_SECONDS", seconds.to_string());
+            let observed = observe(&mut command, Duration::from_secs(seconds + 120));
+            observed.map(|observed| (lesson.name.clone(), observed))
+        },
+        |told| {
+            let (name, observed) = told?;
+            let ok = observed.outcome == Outcome::Ok;
+            failed += usize::from(!ok);
+            if options.json {
+                let line = serde_json::json!({
+                    "lesson": name, "state": "after", "variant": "stress", "build": "3.14t",
+                    "expected": "ok", "observed": word(observed.outcome), "seconds": seconds,
+                    "text": observed.text, "ok": ok,
+                });
+                println!("{line}");
+            } else {
+                let mark = if ok { "ok  " } else { "FAIL" };
+                println!(
+                    "{mark} 3.14t  after  {name:<20} {seconds} s of stress  {}",
+                    observed.text
+                );
+            }
+            Ok(())
+        },
+    )?;
+    if failed > 0 {
+        bail!("{failed} lesson(s) did not stand {seconds} s of stress");
     }
     Ok(())
 }

@@ -79,6 +79,7 @@ pub fn run(options: &Options) -> Result<()> {
     let mut lines = Vec::new();
     pool::in_order(
         &work,
+        pool::cores(),
         |(lesson, model, build)| format!("{} {} {build}", lesson.name, model.variant),
         |(lesson, model, build)| one(&program, lesson, model, build),
         |line| {

@@ -6,13 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Runs `run` on every item, as many at a time as there are cores, and hands the results to `report`
-/// in the order of the items, each as soon as those before it are there.
+/// As many as there are cores.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
+}
+
+/// Runs `run` on every item, `at_a_time` of them, and hands the results to `report` in the order of the
+/// items, each as soon as those before it are there.
 ///
 /// # Errors
 /// The first of `report`; the items that have begun are still run to their end.
 pub fn in_order<T: Sync, R: Send>(
     items: &[T],
+    at_a_time: usize,
     name: impl Fn(&T) -> String + Sync,
     run: impl Fn(&T) -> R + Sync,
     mut report: impl FnMut(R) -> Result<()> + Send,
@@ -23,9 +29,8 @@ pub fn in_order<T: Sync, R: Send>(
     let next = AtomicUsize::new(0);
     let done = Mutex::new((0, (0..items.len()).map(|_| None).collect::<Vec<_>>(), Ok(())));
     let report = Mutex::new(&mut report);
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        for _ in 0..at_a_time.min(items.len()) {
             scope.spawn(|| {
                 loop {
                     // Relaxed: the number is all that the threads share through it.

@@ -35,6 +35,7 @@ pub fn run(options: &Options) -> Result<()> {
         ("models' own tests", Box::new(model::own_tests)),
         ("tsan, C++ twins", Box::new(|| twin::tsan(&twin::Options::all()))),
         ("faults", Box::new(|| faults::run(&faults::Options::all()))),
+        ("stress, short", Box::new(|| faults::run(&faults::Options::short_stress()))),
         ("copies", Box::new(|| copies::run(&ready))),
         ("refused code", Box::new(|| refused(stock))),
         ("bench harness", Box::new(bench::smoke)),

@@ -48,6 +48,7 @@ pub fn build(ready: &Ready, sanitizer: Option<&str>) -> Result<PathBuf> {
     let mut objects = Vec::new();
     pool::in_order(
         &files,
+        pool::cores(),
         |file| file.display().to_string(),
         |file| {
             let object = folder.join(file.file_stem().unwrap_or_default()).with_extension("o");
@@ -133,6 +134,7 @@ pub fn tsan(options: &Options) -> Result<()> {
     let (mut passed, mut failed) = (0, 0);
     pool::in_order(
         &work,
+        pool::cores(),
         |(lesson, run)| format!("{} {}", lesson.name, run.call),
         |(lesson, run)| one(&ready, &folder, &library, lesson, run),
         |line| {

@@ -5,14 +5,50 @@ on standard output says what came of it; the parent adds what only it can see (s
 """
 
 import faulthandler
+import gc
 import importlib.util
 import json
+import os
 import signal
 import sys
+import threading
+import time
 
 
 def gil_enabled():
     return getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def storm(work, threads=8):
+    """Runs `work(i)` again and again on so many threads, beside one that collects, for as long as the
+    environment says (UNGIL_STRESS_SECONDS). Says how often; the first exception ends it."""
+    end = time.monotonic() + float(os.environ.get("UNGIL_STRESS_SECONDS", "3"))
+    counts, errors = [0] * threads, []
+
+    def repeat(index):
+        try:
+            while time.monotonic() < end and not errors:
+                work(index)
+                counts[index] += 1
+        except BaseException as error:
+            errors.append(error)
+
+    def collect():
+        # With a pause: a collector that never rests starves threads that attach.
+        while time.monotonic() < end and not errors:
+            gc.collect()
+            time.sleep(0.001)
+
+    workers = [threading.Thread(target=repeat, args=(index,)) for index in range(threads)]
+    workers.append(threading.Thread(target=collect))
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if errors:
+        raise errors[0]
+    assert all(counts), f"a thread never came to its turn: {counts}"
+    return f"{sum(counts)} rounds"
 
 
 def run(script, variant):
@@ -37,9 +73,11 @@ def main():
     except BaseException as error:
         outcome, text = "exception", f"{type(error).__name__}: {error}"
     else:
-        got, expected = pair if pair is not None else (None, None)
+        # `stress` says how much it did; the others say what they got and what they expected.
+        done = pair if isinstance(pair, str) else ""
+        got, expected = pair if pair and not done else (None, None)
         if got == expected:
-            outcome, text = "ok", ""
+            outcome, text = "ok", done
         else:
             outcome, text = "wrong-answer", f"got {got!r}, expected {expected!r}"
     if gil_enabled() and not before:
