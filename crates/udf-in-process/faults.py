@@ -174,6 +174,8 @@ def raises_on_eight_threads():
 
 
 def interrupt():
+    # A shell that starts this in the background has it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     started = threading.Event()
 
     def slow(a):

@@ -94,3 +94,15 @@ def pytest_unconfigure(config):
 
 def pytest_report_header(config):
     return f"gil_guard: the GIL is {'on' if _gil_enabled() else 'off'}"
+
+
+if "pytest" in sys.modules:
+    import pytest
+
+    @pytest.fixture
+    def gil_stays_off():
+        """For a test that loads extensions in ways that no import hook sees: fails it if the GIL came
+        on while it ran."""
+        before = _gil_enabled()
+        yield
+        assert before or not _gil_enabled(), "the GIL was turned on during this test"

@@ -13,7 +13,8 @@ use crate::{hash, paths, sh};
 const LIMIT: Duration = Duration::from_secs(3600);
 
 /// Files of a lesson that never reach the extension; editing them costs no build.
-const NOT_COMPILED: [&str; 5] = ["lesson.toml", "README.md", "model.rs", "faults.py", "tests"];
+const NOT_COMPILED: [&str; 6] =
+    ["lesson.toml", "README.md", "model.rs", "faults.py", "tests", "copied"];
 
 /// An interpreter with the extension installed in an environment of its own.
 pub struct Ready {

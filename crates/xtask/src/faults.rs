@@ -31,6 +31,12 @@ pub struct Options {
     /// One JSON object a line, and nothing else on standard output
     #[arg(long)]
     json: bool,
+    /// Only the variants whose name contains this
+    #[arg(long)]
+    variant: Option<String>,
+    /// Run each so many times, for example 20; every time must end as lesson.toml says
+    #[arg(long, default_value_t = 1)]
+    repeat: usize,
     /// Instead: each lesson's after for so many seconds on the free-threaded build, with 8 threads
     /// and a collecting one
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "600")]
@@ -46,7 +52,7 @@ impl Options {
     /// Every lesson on both builds.
     pub fn all() -> Self {
         let builds = Build::BOTH.map(Build::name).to_vec();
-        Self { lesson: None, builds, watchdog: 60, json: false, stress: None }
+        Self { lesson: None, builds, watchdog: 60, json: false, variant: None, repeat: 1, stress: None }
     }
 }
 
@@ -86,13 +92,20 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let ready = extension::ready(&builds)?;
     let twins = ready.iter().map(|one| twin::build(one, None)).collect::<Result<Vec<_>>>()?;
+    let wanted = |fault: &&Fault| {
+        options.variant.as_ref().is_none_or(|part| fault.variant.contains(part.as_str()))
+    };
     let mut work = Vec::new();
     for lesson in chosen {
-        for fault in &lesson.faults {
+        for fault in lesson.faults.iter().filter(wanted) {
             for (one, twin) in ready.iter().zip(&twins) {
-                work.push(Run { lesson, fault, ready: one, twin });
+                let run = Run { lesson, fault, ready: one, twin };
+                work.extend(std::iter::repeat_n(run, options.repeat));
             }
         }
+    }
+    if work.is_empty() {
+        bail!("no such run; lesson.toml names the variants of each lesson");
     }
     let (mut passed, mut failed) = (0, 0);
     let limit = Duration::from_secs(options.watchdog);
@@ -173,6 +186,7 @@ fn stress(lessons: &[&Lesson], seconds: u64, options: &Options) -> Result<()> {
 }
 
 /// One child that is to be run.
+#[derive(Clone, Copy)]
 struct Run<'a> {
     lesson: &'a Lesson,
     fault: &'a Fault,

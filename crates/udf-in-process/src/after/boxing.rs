@@ -3,26 +3,25 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::*;
-use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDelta;
 
-/// A column of arguments; the type is looked at once a block, not once a row.
+/// The values of a column; the type is looked at once a block, not once a row.
 pub enum Boxer<'a, 'py> {
     Bool(&'a BooleanArray),
     Int8(&'a Int8Array),
     Int16(&'a Int16Array),
     Int32(&'a Int32Array),
-    Int64(&'a [i64], Option<&'a NullBuffer>),
+    Int64(&'a [i64]),
     UInt8(&'a UInt8Array),
     UInt16(&'a UInt16Array),
     UInt32(&'a UInt32Array),
     UInt64(&'a UInt64Array),
     Float32(&'a Float32Array),
-    Float64(&'a [f64], Option<&'a NullBuffer>),
+    Float64(&'a [f64]),
     String(&'a StringArray),
     Bytes(&'a BinaryArray),
     Date(&'a Date32Array, Bound<'py, PyAny>),
@@ -47,17 +46,13 @@ impl<'a, 'py> Boxer<'a, 'py> {
             DataType::Int16 => Self::Int16(array.as_primitive::<Int16Type>()),
             DataType::Int32 => Self::Int32(array.as_primitive::<Int32Type>()),
             // The two commonest as slices: one indirection less for each value.
-            DataType::Int64 => {
-                Self::Int64(array.as_primitive::<Int64Type>().values(), array.nulls())
-            }
+            DataType::Int64 => Self::Int64(array.as_primitive::<Int64Type>().values()),
             DataType::UInt8 => Self::UInt8(array.as_primitive::<UInt8Type>()),
             DataType::UInt16 => Self::UInt16(array.as_primitive::<UInt16Type>()),
             DataType::UInt32 => Self::UInt32(array.as_primitive::<UInt32Type>()),
             DataType::UInt64 => Self::UInt64(array.as_primitive::<UInt64Type>()),
             DataType::Float32 => Self::Float32(array.as_primitive::<Float32Type>()),
-            DataType::Float64 => {
-                Self::Float64(array.as_primitive::<Float64Type>().values(), array.nulls())
-            }
+            DataType::Float64 => Self::Float64(array.as_primitive::<Float64Type>().values()),
             DataType::Utf8 => Self::String(array.as_string()),
             DataType::Binary => Self::Bytes(array.as_binary()),
             DataType::Date32 => {
@@ -82,8 +77,8 @@ impl<'a, 'py> Boxer<'a, 'py> {
         // an exception set.
         unsafe {
             match self {
-                Self::Int64(values, _) => ffi::PyLong_FromLongLong(values[row]),
-                Self::Float64(values, _) => ffi::PyFloat_FromDouble(values[row]),
+                Self::Int64(values) => ffi::PyLong_FromLongLong(values[row]),
+                Self::Float64(values) => ffi::PyFloat_FromDouble(values[row]),
                 _ => self.get_other(py, row),
             }
         }
@@ -128,32 +123,6 @@ impl<'a, 'py> Boxer<'a, 'py> {
                 }
                 Self::Timestamp(array, epoch) => or_null(py, moment(py, epoch, array.value(row))),
             }
-        }
-    }
-
-    /// Whether this row is null.
-    #[inline(always)]
-    pub fn is_null(&self, row: usize) -> bool {
-        self.nulls().is_some_and(|nulls| nulls.is_null(row))
-    }
-
-    /// The column's validity; `None` if no row is null.
-    pub fn nulls(&self) -> Option<&NullBuffer> {
-        match self {
-            Self::Bool(a) => a.nulls(),
-            Self::Int8(a) => a.nulls(),
-            Self::Int16(a) => a.nulls(),
-            Self::Int32(a) => a.nulls(),
-            Self::Int64(_, nulls) | Self::Float64(_, nulls) => *nulls,
-            Self::UInt8(a) => a.nulls(),
-            Self::UInt16(a) => a.nulls(),
-            Self::UInt32(a) => a.nulls(),
-            Self::UInt64(a) => a.nulls(),
-            Self::Float32(a) => a.nulls(),
-            Self::String(a) => a.nulls(),
-            Self::Bytes(a) => a.nulls(),
-            Self::Date(a, _) => a.nulls(),
-            Self::Timestamp(a, _) => a.nulls(),
         }
     }
 }

@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 
 use super::error::{Site, shown};
-use super::scalar::Work;
+use super::refused::Refused;
+use super::rows::Work;
 use super::types::name;
-use super::unboxing::Refused;
 
 /// Where a row failed. In the first two cases Python's exception is still set.
 pub(super) enum Failure<'py> {
@@ -56,7 +56,8 @@ impl<S> Work<'_, '_, S> {
                 return String::from("None");
             }
             // SAFETY: attached; a new reference or null with an exception, which is taken here.
-            let value = unsafe { Bound::from_owned_ptr_or_err(self.py, column.get(self.py, row)) };
+            let value =
+                unsafe { Bound::from_owned_ptr_or_err(self.py, column.values.get(self.py, row)) };
             match value.and_then(|value| value.repr().map(|text| text.to_string())) {
                 Ok(text) => text.chars().take(40).collect(),
                 Err(_) => String::from("?"),

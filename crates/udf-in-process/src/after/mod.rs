@@ -6,12 +6,16 @@
 
 mod batch;
 mod boxing;
+mod column;
+mod convert;
 mod error;
 mod failure;
 mod flat;
 mod frame;
 mod kept;
 mod numbers;
+mod refused;
+mod rows;
 mod scalar;
 mod signature;
 mod types;

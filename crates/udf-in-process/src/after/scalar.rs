@@ -1,16 +1,16 @@
 //! The heart of the lesson: a Python function called for each row, on the engine's thread.
 
 use arrow_array::ArrayRef;
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::Block;
 use super::boxing::Boxer;
-use super::failure::Failure;
+use super::column::Column;
 use super::flat;
 use super::frame::Frame;
+use super::rows::{Work, one};
 use super::signature::Signature;
-use super::unboxing::Unboxer;
 
 /// What a null argument does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,13 @@ pub enum OnError {
     Ignore,
 }
 
+/// A column of this type in which no row is null.
+macro_rules! no_nulls {
+    ($kind:ident($values:ident)) => {
+        Column { values: Boxer::$kind($values), nulls: None }
+    };
+}
+
 /// A Python function over values, with its declaration.
 ///
 /// Thread-safety: immutable; call it from any number of threads. Whether the *function* may run in
@@ -40,8 +47,8 @@ pub struct ScalarUdf {
     /// The declaration.
     pub signature: Signature,
     function: Py<PyAny>,
-    on_null: OnNull,
-    on_error: OnError,
+    pub(super) on_null: OnNull,
+    pub(super) on_error: OnError,
 }
 
 impl ScalarUdf {
@@ -84,96 +91,25 @@ impl ScalarUdf {
     ) -> PyResult<ArrayRef> {
         // Whatever does not change from row to row is looked at here.
         let function = self.function.bind(py);
-        let columns: Vec<Boxer> =
-            arguments.iter().map(|array| Boxer::new(py, array)).collect::<PyResult<_>>()?;
+        let columns: Vec<Column> =
+            arguments.iter().map(|array| Column::new(py, array)).collect::<PyResult<_>>()?;
         let work = Work { udf: self, py, columns: &columns, block, stopped: &stopped };
         match columns[..] {
             // Numbers without nulls, the commonest shape: unrolled (see flat.rs).
-            [Boxer::Int64(a, None)] => work.rows(false, |row| flat::call(function, [a[row]])),
-            [Boxer::Int64(a, None), Boxer::Int64(b, None)] => {
+            [no_nulls!(Int64(a))] => work.rows(false, |row| flat::call(function, [a[row]])),
+            [no_nulls!(Int64(a)), no_nulls!(Int64(b))] => {
                 work.rows(false, |row| flat::call(function, [a[row], b[row]]))
             }
-            [Boxer::Float64(a, None)] => work.rows(false, |row| flat::call(function, [a[row]])),
-            [Boxer::Float64(a, None), Boxer::Float64(b, None)] => {
+            [no_nulls!(Float64(a))] => work.rows(false, |row| flat::call(function, [a[row]])),
+            [no_nulls!(Float64(a)), no_nulls!(Float64(b))] => {
                 work.rows(false, |row| flat::call(function, [a[row], b[row]]))
             }
             _ => {
                 let mut frame = Frame::new(py, columns.len());
-                let nulls = columns.iter().any(|column| column.nulls().is_some());
+                let nulls = columns.iter().any(|column| column.nulls.is_some());
                 work.rows(nulls, |row| one(py, function, &columns, row, &mut frame))
             }
         }
     }
     // ANCHOR_END: call_block
 }
-
-/// A block at work.
-pub(super) struct Work<'a, 'py, S> {
-    pub udf: &'a ScalarUdf,
-    pub py: Python<'py>,
-    pub columns: &'a [Boxer<'a, 'py>],
-    pub block: &'a Block<'a>,
-    stopped: &'a S,
-}
-
-impl<'py, S: Fn() -> bool> Work<'_, 'py, S> {
-    /// Every row: `call` makes the arguments and calls; what becomes of nulls, results and errors is
-    /// decided here.
-    #[inline(always)]
-    fn rows(
-        &self,
-        nulls: bool,
-        mut call: impl FnMut(usize) -> Result<Bound<'py, PyAny>, Failure<'py>>,
-    ) -> PyResult<ArrayRef> {
-        let Self { udf, py, columns, block, .. } = *self;
-        let skipping = nulls && udf.on_null == OnNull::Skip;
-        let mut results = Unboxer::new(py, &udf.signature.returns, block.rows)?;
-        for row in 0..block.rows {
-            if (self.stopped)() {
-                return Err(PyRuntimeError::new_err("the query was stopped"));
-            }
-            if skipping && columns.iter().any(|column| column.is_null(row)) {
-                results.push_null();
-                continue;
-            }
-            let failure = match call(row) {
-                Ok(value) => match results.push(&value) {
-                    Ok(()) => continue,
-                    Err(refused) => Failure::Result(value, refused),
-                },
-                Err(failure) => failure,
-            };
-            let error = self.error(failure, row);
-            if udf.on_error == OnError::Propagate || !error.is_instance_of::<PyException>(py) {
-                return Err(error);
-            }
-            results.push_null();
-        }
-        Ok(results.finish())
-    }
-}
-
-// ANCHOR: one
-/// One row of any types: box the arguments, call.
-#[inline(always)]
-fn one<'py>(
-    py: Python<'py>,
-    function: &Bound<'py, PyAny>,
-    columns: &[Boxer<'_, 'py>],
-    row: usize,
-    frame: &mut Frame<'py>,
-) -> Result<Bound<'py, PyAny>, Failure<'py>> {
-    for (index, column) in columns.iter().enumerate() {
-        let object = if column.is_null(row) { py.None().into_ptr() } else { column.get(py, row) };
-        if object.is_null() {
-            frame.clear();
-            return Err(Failure::Argument(index));
-        }
-        // SAFETY: a new reference, and the frame was made for this many columns.
-        unsafe { frame.push(object) };
-    }
-    let result = frame.call(function);
-    frame.clear();
-    result.ok_or(Failure::Raised)
-}
-// ANCHOR_END: one
