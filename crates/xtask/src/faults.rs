@@ -52,7 +52,15 @@ impl Options {
     /// Every lesson on both builds.
     pub fn all() -> Self {
         let builds = Build::BOTH.map(Build::name).to_vec();
-        Self { lesson: None, builds, watchdog: 60, json: false, variant: None, repeat: 1, stress: None }
+        Self {
+            lesson: None,
+            builds,
+            watchdog: 60,
+            json: false,
+            variant: None,
+            repeat: 1,
+            stress: None,
+        }
     }
 }
 
