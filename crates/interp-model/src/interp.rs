@@ -219,7 +219,7 @@ impl Python<'_> {
                 interp.hang();
             }
             books.attached += 1;
-            trace::attached(true, "goes on");
+            trace::attached(true, "goes on from the safepoint");
         }
         books
     }

@@ -34,7 +34,9 @@ pub fn main() -> ExitCode {
             let build = if build == "3.14t" { Build::FreeThreaded } else { Build::Gil };
             tell_when_it_fails();
             model(build);
-            println!("passes: {} orders", trace::runs());
+            let runs = trace::runs();
+            println!("passes: none of {runs} orders fails\nafter {runs} orders");
+            print!("{}", trace::example());
             ExitCode::SUCCESS
         }
         _ => {

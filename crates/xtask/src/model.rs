@@ -55,7 +55,9 @@ pub struct Line {
     pub outcome: Verdict,
     pub seconds: f64,
     pub ok: bool,
-    /// The run that failed, step by step; empty if none did.
+    /// Orders that were tried, up to the one that failed.
+    pub orders: u64,
+    /// The order that failed, step by step; if none did, one of them.
     pub story: Vec<String>,
 }
 
@@ -178,11 +180,19 @@ fn one(program: &PathBuf, lesson: &Lesson, model: &Model, build: &str) -> Result
         outcome,
         seconds: (start.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
         ok: outcome == expected,
+        orders: orders(&output),
         story: story(&output),
     })
 }
 
-/// The steps of the run that failed: what the program says after its first two lines.
+/// The second line: "after 12 orders".
+fn orders(output: &Output) -> u64 {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let word = text.lines().nth(1).and_then(|line| line.split(' ').nth(1)).map(str::parse);
+    word.and_then(Result::ok).unwrap_or(0)
+}
+
+/// The steps of the run that is told: what the program says after its first two lines.
 fn story(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().skip(2).map(str::to_owned).collect()
@@ -224,7 +234,7 @@ fn print(line: &Line, options: &Options) -> Result<()> {
     if !line.ok {
         println!("     expected {}", words(line.expected));
     }
-    if options.story || !line.ok {
+    if (options.story && line.outcome != Verdict::Passes) || !line.ok {
         for step in &line.story {
             println!("     {step}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
-use lesson_kit::lesson::{self, Lesson, State};
+use lesson_kit::lesson::{self, Lesson, State, Verdict};
 
 use super::preprocess;
 use crate::model::{self, Line};
@@ -80,14 +80,12 @@ pub fn all(mutants: bool) -> Result<String> {
 /// The order in which a model failed.
 pub fn story(lesson: &str, variant: &str, build: &str) -> Result<String> {
     let line = found(&model::reference()?, lesson, variant, build)?;
-    if line.story.is_empty() {
-        anyhow::bail!("{lesson} {variant} passes on {build}: there is no story to tell");
-    }
-    let what = model::words(line.outcome);
-    Ok(format!(
-        "```text\n{}\n```\n\n<small>{what} on {build}, found by loom</small>\n",
-        line.story.join("\n")
-    ))
+    let what = match line.outcome {
+        Verdict::Passes => format!("one of {} orders, all of which end well", line.orders),
+        other => format!("{}, found by loom in order {}", model::words(other), line.orders),
+    };
+    let steps = line.story.join("\n");
+    Ok(format!("```text\n{steps}\n```\n\n<small>{build}: {what}</small>\n"))
 }
 
 /// Lesson by lesson: before and after, in the model, under ThreadSanitizer and in a real run.
