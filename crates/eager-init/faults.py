@@ -42,23 +42,23 @@ def without_pandas():
 
 
 def real_column():
-    """An object column with every kind of null in its first, a middle and its last block."""
+    """The tail numbers of the real flights as an object column, which has nulls of its own, with every
+    kind of null planted in its first, a middle and its last block."""
     import pandas
+    import pyarrow.feather as feather
 
-    block = 1000
-    rows = 10 * block
+    path = pathlib.Path(os.environ["UNGIL_DATA"], "flights.arrow")
+    column = feather.read_table(path, columns=["tailnum"]).to_pandas()["tailnum"].astype(object)
+    rows, block = len(column), 65_536
     kinds = [None, NAN, pandas.NaT, pandas.NA]
-    column = pandas.Series([f"N{i}" for i in range(rows)], dtype=object)
-    places = [base + i for base in (0, 5 * block, rows - len(kinds)) for i in range(len(kinds))]
-    for place, kind in zip(places, kinds * 3):
-        column.iloc[place] = kind
-    expected = [i for i, null in enumerate(column.isna()) if null]
-    assert expected == places
-    for threads in (1, 2, 8):
-        for size in (1, 7, block, rows, 10 * rows):
-            got = eager_init.after_scan(column, threads, size)
-            if got != expected:
-                return (threads, size, got), expected
+    for base in (0, rows // block // 2 * block, rows - len(kinds)):
+        for offset, kind in enumerate(kinds):
+            column.iat[base + offset] = kind
+    expected = [row for row, null in enumerate(column.isna()) if null]
+    assert len(expected) > 2000, "the flights have nulls of their own"
+    for threads, size in ((1, block), (2, block), (8, 1000), (2, 7), (2, rows), (2, 10 * rows)):
+        if eager_init.after_scan(column, threads, size) != expected:
+            return (threads, size), "the rows that pandas calls null"
 
 
 # One call each from a thread without a thread state, and an argument for it.

@@ -133,10 +133,14 @@ def cpp_counts():
     return twin.gil_declaration.after_count()
 
 
-def child(code, **variables):
+def child(code, *options, **variables):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(GUARD), *sys.path]), **variables}
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "ignore", *options, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
 
@@ -151,10 +155,12 @@ print(sys._is_gil_enabled(), sys.flags.gil)
 
 def forced_off():
     """PYTHON_GIL=0 keeps it off, whoever is loaded; a build that has no choice refuses to start."""
-    told = child(LOAD, PYTHON_GIL="0")
+    told, option = child(LOAD, PYTHON_GIL="0"), child(LOAD, "-X", "gil=0")
     if not FREE_THREADED:
         text = "Disabling the GIL is not supported by this build"
-        return (told.returncode, text in told.stderr), (1, True)
+        assert child("pass", "-X", "gil=1").returncode == 0
+        return [(one.returncode, text in one.stderr) for one in (told, option)], [(1, True)] * 2
+    assert told.stdout == option.stdout, (told, option)
     unforced = child("import sys; print(sys._is_gil_enabled(), sys.flags.gil)")
     # Forced off is not the same as off: the flag says which.
     return (told.stdout.split(), unforced.stdout.split()), (["False", "0"], ["False", "None"])

@@ -82,7 +82,7 @@ fn waits() -> MutexGuard<'static, BTreeMap<String, Wait>> {
     WAITS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The calling thread waits until this is dropped.
+/// The calling thread waits until this is dropped. Thread-safety: may be dropped by any thread.
 pub struct Waiting(String);
 
 /// Puts the calling thread into the table. No Python runs under its lock.
@@ -101,6 +101,7 @@ impl Drop for Waiting {
 }
 
 /// Who waits for what, a line each; for a watchdog, which must not attach to find out.
+/// Thread-safety: internally synchronised.
 pub struct Table;
 
 impl fmt::Display for Table {

@@ -10,6 +10,8 @@ use crate::sync::{Condvar, Mutex, UnsafeCell};
 use crate::trace;
 
 /// A native mutex (`std::mutex`, `pthread_mutex_t`, `std::sync::Mutex`): it knows nothing of Python.
+///
+/// Thread-safety: internally synchronised. Taking it twice in one thread is a deadlock, as in std.
 pub struct Lock<T>(RwLock<T>);
 
 /// Unlocks when dropped.
@@ -53,6 +55,8 @@ impl<T> DerefMut for Guard<'_, T> {
 
 /// A native reader-writer lock. Whoever comes first enters first or not: no order is promised, as in
 /// std and C++.
+///
+/// Thread-safety: internally synchronised.
 pub struct RwLock<T> {
     name: &'static str,
     users: Mutex<Users>,

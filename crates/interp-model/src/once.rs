@@ -16,6 +16,8 @@ enum State {
 ///
 /// As with `std::call_once`, and unlike Rust's `Once`, an initialiser that fails leaves it new, and
 /// the next thread that comes tries again ([`Once::try_call_once`]).
+///
+/// Thread-safety: internally synchronised. An initialiser that enters its own once is a deadlock.
 pub struct Once {
     state: Mutex<State>,
     over: Condvar,
@@ -100,7 +102,7 @@ impl OnceExt for Once {
     }
 }
 
-/// `std::sync::OnceLock`.
+/// `std::sync::OnceLock`. Thread-safety: as [`Once`].
 pub struct OnceLock<T> {
     once: Once,
     value: UnsafeCell<Option<T>>,

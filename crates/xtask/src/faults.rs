@@ -16,7 +16,7 @@ use wait_timeout::ChildExt;
 
 use crate::extension::{self, Ready};
 use crate::python::Build;
-use crate::{paths, pool, twin};
+use crate::{data, paths, pool, twin};
 
 #[derive(Args)]
 pub struct Options {
@@ -99,6 +99,7 @@ pub fn run(options: &Options) -> Result<()> {
         return stress(&chosen, seconds, options);
     }
     let ready = extension::ready(&builds)?;
+    data::flights(&ready[0].env)?;
     let twins = ready.iter().map(|one| twin::build(one, None)).collect::<Result<Vec<_>>>()?;
     let wanted = |fault: &&Fault| {
         options.variant.as_ref().is_none_or(|part| fault.variant.contains(part.as_str()))
@@ -220,6 +221,7 @@ impl<'a> Run<'a> {
         let script = paths::root().join("crates").join(&lesson.name).join("faults.py");
         let mut command = self.ready.env.command();
         command.arg(runner()).arg(script).arg(&fault.variant).env("PYTHONPATH", self.twin);
+        command.env("UNGIL_DATA", paths::local("data"));
         let limit = fault.within.map_or(limit, Duration::from_secs);
         let observed = observe(&mut command, limit)?;
         Ok(Line {
