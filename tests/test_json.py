@@ -54,7 +54,7 @@ def test_tsan():
 
 
 def test_bench():
-    # Three rounds of one lesson that is quick to measure.
+    # One round of a lesson that is quick to measure: the fields, not the numbers.
     told = lines("bench", "import-cache", "--smoke", "--builds", BUILD)
     assert told
     for line in told:

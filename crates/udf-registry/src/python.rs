@@ -5,37 +5,28 @@ use pyo3::prelude::*;
 
 use crate::{after, before};
 
-/// Before: looks, then acts.
-#[pyclass(frozen, module = "ungil")]
-#[derive(Default)]
-struct CheckThenAct(before::CheckThenAct<Py<PyAny>>);
+macro_rules! before {
+    ($name:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[pyclass(frozen, module = "ungil")]
+        #[derive(Default)]
+        struct $name(before::$name<Py<PyAny>>);
 
-#[pymethods]
-impl CheckThenAct {
-    #[new]
-    fn new() -> Self {
-        Self::default()
-    }
-    fn add(&self, name: &str, make: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.0.add(name, || Ok(make.call0()?.unbind()))
-    }
+        #[pymethods]
+        impl $name {
+            #[new]
+            fn new() -> Self {
+                Self::default()
+            }
+            fn add(&self, name: &str, make: &Bound<'_, PyAny>) -> PyResult<bool> {
+                self.0.add(name, || Ok(make.call0()?.unbind()))
+            }
+        }
+    };
 }
 
-/// Before: Python under the lock.
-#[pyclass(frozen, module = "ungil")]
-#[derive(Default)]
-struct UnderLock(before::UnderLock<Py<PyAny>>);
-
-#[pymethods]
-impl UnderLock {
-    #[new]
-    fn new() -> Self {
-        Self::default()
-    }
-    fn add(&self, name: &str, make: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.0.add(name, || Ok(make.call0()?.unbind()))
-    }
-}
+before!(CheckThenAct, "Before: looks, then acts.");
+before!(UnderLock, "Before: Python under the lock.");
 
 /// After.
 #[pyclass(frozen, module = "ungil")]
