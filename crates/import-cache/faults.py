@@ -30,9 +30,10 @@ time.sleep(0.2)
 value = object()
 """
 
-# Its attribute is made by code of its own, which counts.
+# Its attribute is made by code of its own, which counts, hands the GIL over and stops the world:
+# whoever waits for it attached hangs, on either build.
 COUNTED = """
-import threading, time
+import gc, threading, time
 calls = []
 lock = threading.Lock()
 def __getattr__(name):
@@ -41,6 +42,7 @@ def __getattr__(name):
     with lock:
         calls.append(name)
     time.sleep(0.2)
+    gc.collect()
     return calls
 """
 
