@@ -116,7 +116,7 @@ pub fn run(options: &Options) -> Result<()> {
     if work.is_empty() {
         bail!("no such run; lesson.toml names the variants of each lesson");
     }
-    let (mut passed, mut failed) = (0, 0);
+    let mut tally = pool::Tally::default();
     let limit = Duration::from_secs(options.watchdog);
     pool::in_order(
         &work,
@@ -126,21 +126,15 @@ pub fn run(options: &Options) -> Result<()> {
         |run| run.line(limit),
         |line| {
             let line = line?;
-            if line.ok {
-                passed += 1;
-            } else {
-                failed += 1;
-            }
+            tally.count(line.ok);
             show(&line, options)
         },
     )?;
-    if !options.json {
-        println!("\nfaults: {passed} passed, {failed} failed");
-    }
-    if failed > 0 {
-        bail!("{failed} run(s) did not end as lesson.toml says; look at the lines above");
-    }
-    Ok(())
+    tally.end(
+        "faults",
+        "run(s) did not end as lesson.toml says; look at the lines above",
+        options.json,
+    )
 }
 
 /// `stress` of each lesson's faults.py, on the free-threaded build.

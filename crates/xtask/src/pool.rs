@@ -3,8 +3,33 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+
+/// How many runs ended as they should.
+#[derive(Default)]
+pub struct Tally {
+    passed: usize,
+    failed: usize,
+}
+
+impl Tally {
+    pub fn count(&mut self, ok: bool) {
+        if ok { self.passed += 1 } else { self.failed += 1 }
+    }
+
+    /// Says it, unless only JSON is wanted, and fails if any failed: "3 `failure`".
+    pub fn end(&self, what: &str, failure: &str, json: bool) -> Result<()> {
+        let Self { passed, failed } = self;
+        if !json {
+            println!("\n{what}: {passed} passed, {failed} failed");
+        }
+        if *failed > 0 {
+            bail!("{failed} {failure}");
+        }
+        Ok(())
+    }
+}
 
 /// As many as there are cores.
 pub fn cores() -> usize {

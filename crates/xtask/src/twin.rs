@@ -131,7 +131,7 @@ pub fn tsan(options: &Options) -> Result<()> {
     if !Path::new(&library).is_absolute() {
         bail!("{} has no libtsan.so; install it (Debian: libtsan2), or set CXX", compiler());
     }
-    let (mut passed, mut failed) = (0, 0);
+    let mut tally = pool::Tally::default();
     pool::in_order(
         &work,
         pool::cores(),
@@ -139,21 +139,15 @@ pub fn tsan(options: &Options) -> Result<()> {
         |(lesson, run)| one(&ready, &folder, &library, lesson, run),
         |line| {
             let line = line?;
-            if line.ok {
-                passed += 1;
-            } else {
-                failed += 1;
-            }
+            tally.count(line.ok);
             show(&line, options.json)
         },
     )?;
-    if !options.json {
-        println!("\ntsan: {passed} passed, {failed} failed");
-    }
-    if failed > 0 {
-        bail!("{failed} run(s) were not reported as lesson.toml says; look at the lines above");
-    }
-    Ok(())
+    tally.end(
+        "tsan",
+        "run(s) were not reported as lesson.toml says; look at the lines above",
+        options.json,
+    )
 }
 
 fn one<'a>(
