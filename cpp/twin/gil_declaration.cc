@@ -1,11 +1,12 @@
 // Lesson gil-declaration: what a module says about itself, and the audit that must come first.
 #include <atomic>
+#include <chrono>
 
 #include "twin.h"
 
 namespace {
 
-constexpr int kThreads = 2;
+constexpr int kThreads = 4;
 constexpr int kCalls = 2'000'000;
 
 // ANCHOR: before
@@ -22,27 +23,40 @@ std::atomic<int64_t> counted = 0;
 void count_atomic() { counted.fetch_add(1, std::memory_order_relaxed); }
 // ANCHOR_END: after
 
-// Two threads that count, until a call is lost: (counted, made). On a busy machine the threads may
-// follow one another for a while, and lose nothing.
+// Threads that count, until a call is lost: (counted, made). Two threads on one core lose nothing,
+// since the increment is one instruction; so they are more than two, begin together, and try again
+// for as long as a busy machine may keep them on one core. Where there is a GIL, trying longer would
+// only take longer.
+using Seconds = std::chrono::seconds;
+#ifdef Py_GIL_DISABLED
+constexpr Seconds kUntilLost{20};
+#else
+constexpr Seconds kUntilLost{1};
+#endif
+
 template <void count(), class Counted>
-PyObject* run(Counted counted) {
+PyObject* run(Counted counted, Seconds patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
     long long made = 0;
     do {
-        on_threads(kThreads, [](int) {
+        std::atomic<int> waiting = kThreads;
+        on_threads(kThreads, [&](int) {
+            waiting.fetch_sub(1);
+            while (waiting.load() > 0) std::this_thread::yield();
             Attach attached;
             for (int i = 0; i < kCalls; ++i) count();
         });
         made += 1LL * kThreads * kCalls;
-    } while (counted() == made && made < 50LL * kThreads * kCalls);
+    } while (counted() == made && std::chrono::steady_clock::now() < end);
     return Py_BuildValue("LL", static_cast<long long>(counted()), made);
 }
 
 PyObject* before_count(PyObject*, PyObject*) {
-    return run<count_plain>([] { return calls; });
+    return run<count_plain>([] { return calls; }, kUntilLost);
 }
 
 PyObject* after_count(PyObject*, PyObject*) {
-    return run<count_atomic>([] { return counted.load(std::memory_order_relaxed); });
+    return run<count_atomic>([] { return counted.load(std::memory_order_relaxed); }, Seconds(1));
 }
 
 PyModuleDef single_phase = {

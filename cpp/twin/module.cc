@@ -25,6 +25,9 @@ int add_lessons(PyObject* module) {
         {"engine_singleton", engine_singleton_methods},
         {"eager_init", eager_init_methods},
         {"detach_before_block", detach_before_block_methods},
+        {"attach_once", attach_once_methods},
+        {"call_frame", call_frame_methods},
+        {"shared_refcounts", shared_refcounts_methods},
     };
     for (const auto& lesson : lessons) {
         PyObject* submodule = PyModule_New(lesson.name);

@@ -50,3 +50,6 @@ extern PyMethodDef udf_registry_methods[];
 extern PyMethodDef engine_singleton_methods[];
 extern PyMethodDef eager_init_methods[];
 extern PyMethodDef detach_before_block_methods[];
+extern PyMethodDef attach_once_methods[];
+extern PyMethodDef call_frame_methods[];
+extern PyMethodDef shared_refcounts_methods[];

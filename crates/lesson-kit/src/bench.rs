@@ -102,6 +102,12 @@ fn gil_enabled(py: Python<'_>) -> PyResult<bool> {
     py.import("sys")?.call_method0("_is_gil_enabled")?.extract()
 }
 
+/// Garbage collections since the process began, of all generations.
+fn collections(py: Python<'_>) -> PyResult<u64> {
+    let generations: Vec<Bound<'_, PyAny>> = py.import("gc")?.call_method0("get_stats")?.extract()?;
+    generations.iter().map(|one| one.get_item("collections")?.extract::<u64>()).sum()
+}
+
 fn environment(py: Python<'_>, module: &Bound<'_, PyAny>) -> PyResult<Environment> {
     let sys = py.import("sys")?;
     let config = py.import("sysconfig")?;
@@ -124,7 +130,11 @@ fn measure(
     [warm_up, spend]: [Duration; 2],
     scratch: &std::path::Path,
 ) -> PyResult<Measured> {
-    let before = gil_enabled(py)?;
+    let before = Before {
+        gil_enabled: gil_enabled(py)?,
+        collections: collections(py)?,
+        start: Instant::now(),
+    };
     let mut failure = None;
     let mut first_block = None;
     let rows = case.info.rows as f64;
@@ -183,12 +193,24 @@ fn measure(
 /// Criterion takes no fewer.
 const LEAST_SAMPLES: usize = 10;
 
+/// What is compared with itself after a measurement.
+struct Before {
+    gil_enabled: bool,
+    collections: u64,
+    start: Instant,
+}
+
 fn measured(
     py: Python<'_>,
     ns_per_row: Vec<f64>,
-    before: bool,
+    before: Before,
     first_block: Option<Duration>,
 ) -> PyResult<Measured> {
-    let first_block_ns = first_block.map(|d| d.as_nanos() as u64);
-    Ok(Measured { ns_per_row, gil_enabled: [before, gil_enabled(py)?], first_block_ns })
+    let collected = collections(py)? - before.collections;
+    Ok(Measured {
+        ns_per_row,
+        gil_enabled: [before.gil_enabled, gil_enabled(py)?],
+        first_block_ns: first_block.map(|d| d.as_nanos() as u64),
+        collections_per_s: collected as f64 / before.start.elapsed().as_secs_f64(),
+    })
 }

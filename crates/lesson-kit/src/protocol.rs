@@ -73,4 +73,8 @@ pub struct Measured {
     pub gil_enabled: [bool; 2],
     /// Nanoseconds from the start of a query to its first block, where that can be known.
     pub first_block_ns: Option<u64>,
+    /// Garbage collections a second, warm-up included. On the free-threaded build each stops every
+    /// thread, twice. Peers do not count them.
+    #[serde(default)]
+    pub collections_per_s: f64,
 }

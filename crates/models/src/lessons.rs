@@ -2,6 +2,8 @@
 
 use crate::run::Model;
 
+#[path = "../../attach-once/model.rs"]
+mod attach_once;
 #[path = "../../detach-before-block/model.rs"]
 mod detach_before_block;
 #[path = "../../eager-init/model.rs"]
@@ -24,5 +26,6 @@ pub const LESSONS: &[(&str, &[Model])] = &[
     ("engine-singleton", engine_singleton::MODELS),
     ("eager-init", eager_init::MODELS),
     ("detach-before-block", detach_before_block::MODELS),
+    ("attach-once", attach_once::MODELS),
     ("interp-model", own::MODELS),
 ];

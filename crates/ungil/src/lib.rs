@@ -17,5 +17,8 @@ fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     udf_registry::python::register(module)?;
     engine_singleton::python::register(module)?;
     eager_init::python::register(module)?;
-    detach_before_block::python::register(module)
+    detach_before_block::python::register(module)?;
+    attach_once::python::register(module)?;
+    call_frame::python::register(module)?;
+    shared_refcounts::python::register(module)
 }

@@ -42,3 +42,11 @@ def python_loop(function, left, right):
     for a, b in zip(left, right):
         total += function(a, b)
     return total
+
+
+def second(a, b):
+    return b
+
+
+def times(value, rate):
+    return value * rate

@@ -257,6 +257,7 @@ fn bench(
                 ns_per_row: measured.ns_per_row.iter().copied().fold(f64::INFINITY, f64::min),
                 gil_enabled: measured.gil_enabled,
                 first_block_ns: measured.first_block_ns,
+                collections_per_s: measured.collections_per_s,
                 peak_pss,
                 rows: info.rows,
             });
@@ -269,9 +270,13 @@ fn bench(
         .chain([&lesson.bench.after])
         .chain(&lesson.bench.compare)
         .collect();
+    // Workloads as the lesson lists them.
+    let workloads: Vec<&String> =
+        children.iter().flat_map(|c| &c.listing.cases).map(|case| &case.workload).collect();
     points.sort_by_key(|point| {
         let place = order.iter().position(|name| **name == point.key.variant);
-        (point.key.workload != "ints", place, point.key.build.clone(), point.key.threads)
+        let workload = workloads.iter().position(|name| **name == point.key.workload);
+        (workload, place, point.key.build.clone(), point.key.threads)
     });
     Ok(Results {
         lesson: lesson.name.clone(),
@@ -317,6 +322,11 @@ fn start(
     let stock = ready.iter().find(|one| !one.interpreter.build.free_threaded);
     for variant in lesson.bench.variants.keys() {
         let Some(peer) = variant.strip_prefix("peer:") else { continue };
+        // A peer that both builds have is a case of the lesson's own.
+        let own = |child: &Child| child.listing.cases.iter().any(|case| case.variant == *variant);
+        if children.iter().any(own) {
+            continue;
+        }
         let Some(stock) = stock else {
             not_run.push(format!("{variant}: it runs on stock 3.14, which was not asked for"));
             continue;
@@ -377,7 +387,10 @@ fn ratios(lesson: &Lesson, points: &[results::Point], raw: &[Raw]) -> Vec<result
             for other in points.iter().map(|p| &p.key).filter(|other| like(other)) {
                 let peer = other.variant.starts_with("peer:");
                 let same_build = other.build == point.build && other.variant != point.variant;
-                let single = !peer && other.variant == "limit:python-loop" && same_build;
+                // What has one thread only is compared with any number of them.
+                let single = same_build && !points.iter().any(|p| {
+                    p.key.variant == other.variant && like(&p.key) && p.key.threads > 1
+                });
                 if (same_build && other.threads == point.threads) || (single && point.threads != 1)
                 {
                     add(point, other);

@@ -11,6 +11,7 @@ pub struct Raw {
     pub ns_per_row: f64,
     pub gil_enabled: [bool; 2],
     pub first_block_ns: Option<u64>,
+    pub collections_per_s: f64,
     pub peak_pss: u64,
     pub rows: usize,
 }
@@ -41,6 +42,9 @@ pub struct Point {
     pub gil_enabled: [bool; 2],
     /// From the start of a query to its first block, in ns.
     pub first_row_ns: Option<u64>,
+    /// Garbage collections a second while it was measured: the median over the rounds.
+    #[serde(default)]
+    pub collections_per_s: f64,
     /// Peak proportional set size of the process and its children, in bytes.
     pub peak_pss: u64,
 }
@@ -115,6 +119,9 @@ pub fn points(lesson: &str, raw: &[Raw]) -> Vec<Point> {
                 spread: bounds(&values),
                 rounds: values.len(),
                 gil_enabled: of_key[0].gil_enabled,
+                collections_per_s: median(
+                    &mut of_key.iter().map(|one| one.collections_per_s).collect::<Vec<_>>(),
+                ),
                 first_row_ns: of_key.iter().filter_map(|one| one.first_block_ns).min(),
                 peak_pss: of_key.iter().map(|one| one.peak_pss).max().unwrap_or(0),
             }
@@ -150,6 +157,7 @@ mod tests {
             ns_per_row: ns,
             gil_enabled: [false; 2],
             first_block_ns: Some(round as u64 + 5),
+            collections_per_s: 0.0,
             peak_pss: round as u64,
             rows: 10,
         }

@@ -9,7 +9,8 @@ pub fn rate(rows_per_s: f64) -> String {
     match rows_per_s {
         r if r >= 1e7 => format!("{:.1} M/s", r / 1e6),
         r if r >= 1e6 => format!("{:.2} M/s", r / 1e6),
-        r => format!("{:.0} k/s", r / 1e3),
+        r if r >= 1e4 => format!("{:.0} k/s", r / 1e3),
+        r => format!("{r:.0} /s"),
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! - `{{#code path:anchor}}`: the lines between `ANCHOR: anchor` and `ANCHOR_END: anchor`
 //! - `{{#bench lesson}}`, `{{#chart lesson workload}}`, `{{#environment lesson}}`
-//! - `{{#ratio lesson faster/build/threads slower/build/threads}}` (of the first workload)
+//! - `{{#ratio lesson faster/build/threads slower/build/threads [workload]}}` (else the first)
+//! - `{{#collections lesson workload}}`: garbage collections a second
 //! - `{{#faults lesson}}`
 //! - `{{#models lesson}}`, `{{#models all states}}`, `{{#models all mutants}}`: what loom found
 //! - `{{#story lesson variant build}}`: the order in which a model failed, step by step
@@ -75,7 +76,11 @@ fn one(word: &str, rest: &str) -> Result<String> {
             Ok(format!("<figure role=\"img\" aria-label=\"rows per second\">{svg}</figure>\n"))
         }
         ("environment", [name]) => Ok(environment(&bench::reference(name)?)),
-        ("ratio", [name, faster, slower]) => ratio(&bench::reference(name)?, faster, slower),
+        ("ratio", [name, faster, slower]) => ratio(&bench::reference(name)?, faster, slower, None),
+        ("ratio", [name, faster, slower, workload]) => {
+            ratio(&bench::reference(name)?, faster, slower, Some(workload))
+        }
+        ("collections", [name, workload]) => Ok(collections(&bench::reference(name)?, workload)),
         ("faults", [name]) => faults(&lesson(name)?),
         ("models", [name]) => models::table(&lesson(name)?),
         ("models", ["all", kind @ ("states" | "mutants")]) => models::all(*kind == "mutants"),
@@ -146,9 +151,15 @@ fn environment(results: &Results) -> String {
     )
 }
 
-fn ratio(results: &Results, faster: &str, slower: &str) -> Result<String> {
-    // The first workload of the lesson; points are sorted that way.
-    let workload = results.points.first().context("the results are empty")?.key.workload.clone();
+fn ratio(
+    results: &Results,
+    faster: &str,
+    slower: &str,
+    workload: Option<&str>,
+) -> Result<String> {
+    // Else the first workload of the lesson; points are sorted that way.
+    let first = results.points.first().context("the results are empty")?;
+    let workload = workload.unwrap_or(&first.key.workload).to_owned();
     let key = |text: &str| -> Result<Key> {
         let parts: Vec<&str> = text.split('/').collect();
         let [variant, build, threads] = parts[..] else { bail!("write variant/build/threads") };
@@ -171,6 +182,34 @@ fn ratio(results: &Results, faster: &str, slower: &str) -> Result<String> {
         }
     };
     Ok(if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") })
+}
+
+/// Collections a second, a line for each variant on each build.
+fn collections(results: &Results, workload: &str) -> String {
+    let points = results.points.iter().filter(|p| p.key.workload == workload);
+    let points: Vec<_> = points.collect();
+    let mut threads: Vec<usize> = points.iter().map(|p| p.key.threads).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let head: String = threads.iter().map(|count| format!(" {count} thr |")).collect();
+    let mut out = format!("| collections a second | build |{head}\n|---|---|");
+    out += &"--:|".repeat(threads.len());
+    let mut seen = Vec::new();
+    for point in &points {
+        let line = (&point.key.variant, &point.key.build);
+        if seen.contains(&line) {
+            continue;
+        }
+        seen.push(line);
+        out += &format!("\n| `{}` | {} |", line.0, line.1);
+        for count in &threads {
+            let at = points
+                .iter()
+                .find(|p| (&p.key.variant, &p.key.build) == line && p.key.threads == *count);
+            out += &at.map_or(" |".into(), |p| format!(" {:.1} |", p.collections_per_s));
+        }
+    }
+    out + "\n"
 }
 
 fn faults(lesson: &lesson::Lesson) -> Result<String> {
