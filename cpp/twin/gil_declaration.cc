@@ -25,8 +25,8 @@ void count_atomic() { counted.fetch_add(1, std::memory_order_relaxed); }
 
 // Threads that count, until a call is lost: (counted, made). Two threads on one core lose nothing,
 // since the increment is one instruction; so they are more than two, begin together, and try again
-// for as long as a busy machine may keep them on one core. Where there is a GIL, trying longer would
-// only take longer.
+// for as long as a busy machine may keep them on one core. Where there is a GIL, trying longer
+// would only take longer.
 using Seconds = std::chrono::seconds;
 #ifdef Py_GIL_DISABLED
 constexpr Seconds kUntilLost{20};

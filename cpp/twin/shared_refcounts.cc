@@ -19,7 +19,8 @@ void share(PyObject* object, int depth = 8) {
         for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); ++i) {
             PyObject* cell = PyTuple_GET_ITEM(closure, i);
             share(cell, depth - 1);
-            PyObject* inside = PyCell_Get(cell);  // a new reference: another thread may set the cell
+            PyObject* inside =
+                PyCell_Get(cell);  // a new reference: another thread may set the cell
             share(inside, depth - 1);
             Py_XDECREF(inside);
         }

@@ -86,7 +86,11 @@ fn pool(build: Build, plan: Plan) {
                         worker.join().unwrap();
                         trace::goes_on();
                     };
-                    if plan.joined_detached { py.detach(join) } else { join() }
+                    if plan.joined_detached {
+                        py.detach(join)
+                    } else {
+                        join()
+                    }
                     if plan.ends {
                         py.finalize();
                     }

@@ -34,7 +34,12 @@ fn timed(iterations: u64, mut run: impl FnMut() -> PyResult<()>) -> PyResult<Tim
     Ok(Timing { total: start.elapsed(), first_block: None })
 }
 
-fn before_work(pools: Pools<before::Pool>, function: Arc<Py<PyAny>>, size: usize, rows: usize) -> Work {
+fn before_work(
+    pools: Pools<before::Pool>,
+    function: Arc<Py<PyAny>>,
+    size: usize,
+    rows: usize,
+) -> Work {
     Box::new(move |py, threads, iterations| {
         let make = || Arc::new(before::Pool::new(threads));
         let pool = pools.lock().expect("no panic").entry(threads).or_insert_with(make).clone();
@@ -48,7 +53,12 @@ fn before_work(pools: Pools<before::Pool>, function: Arc<Py<PyAny>>, size: usize
     })
 }
 
-fn after_work(pools: Pools<after::Pool>, function: Arc<Py<PyAny>>, size: usize, rows: usize) -> Work {
+fn after_work(
+    pools: Pools<after::Pool>,
+    function: Arc<Py<PyAny>>,
+    size: usize,
+    rows: usize,
+) -> Work {
     Box::new(move |py, threads, iterations| {
         let made = pools.lock().expect("no panic").get(&threads).cloned();
         let pool = match made {
@@ -88,7 +98,11 @@ fn serve_lesson(
         };
         // Where a block costs what its thread state costs, a hundred of them tell.
         let few = (size * 128).min(slow.max(size));
-        add("before:state-a-block", few, before_work(forgetful.clone(), function.clone(), size, few));
+        add(
+            "before:state-a-block",
+            few,
+            before_work(forgetful.clone(), function.clone(), size, few),
+        );
         let many = (size << 12).min(rows.max(size));
         add("pool", many, after_work(kept.clone(), function.clone(), size, many));
         if size == BLOCKS[BLOCKS.len() - 1] {

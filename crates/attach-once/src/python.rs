@@ -41,9 +41,8 @@ impl Pool {
     }
     /// Calls `function(task)` for each task on the pool's threads.
     fn run(&self, py: Python<'_>, tasks: usize, function: Py<PyAny>) -> PyResult<()> {
-        self.0.run(py, tasks, move |task| {
-            Python::attach(|py| function.call1(py, (task,)).map(drop))
-        })
+        self.0
+            .run(py, tasks, move |task| Python::attach(|py| function.call1(py, (task,)).map(drop)))
     }
     /// Drops an object on one of the pool's threads, detached: it goes through PyO3's queue.
     fn drop_detached(&self, py: Python<'_>, object: Py<PyAny>) -> PyResult<()> {

@@ -42,9 +42,8 @@ pub fn kept<'py>(
     mut each: impl FnMut(Bound<'py, PyAny>) -> PyResult<()>,
 ) -> PyResult<()> {
     let py = function.py();
-    let tuples: Vec<Bound<'py, PyTuple>> = rows
-        .map(|row| row.and_then(|(a, b)| PyTuple::new(py, [a, b])))
-        .collect::<PyResult<_>>()?;
+    let tuples: Vec<Bound<'py, PyTuple>> =
+        rows.map(|row| row.and_then(|(a, b)| PyTuple::new(py, [a, b]))).collect::<PyResult<_>>()?;
     for arguments in tuples {
         each(function.call1(arguments)?)?;
     }

@@ -67,11 +67,20 @@ kinds! {
     Small "small-ints" "second" |py, value: i64| Ok((value & 255).into_pyobject(py)?.into_any());
     Strings "strings" "second"
         |py, value| Ok(PyString::new(py, TEXTS[value as usize & 7]).into_any());
-    Nones "none" "second" |py: Python<'_>, _| Ok(py.None().into_bound(py));
+    Nones "none" "second" none;
+}
+fn none(py: Python<'_>, _: i64) -> PyResult<Bound<'_, PyAny>> {
+    Ok(py.None().into_bound(py))
 }
 const TEXTS: [&str; 8] = [
-    "JFK to LAX", "LGA to ATL", "EWR to ORD", "JFK to SFO", "LGA to CLT", "EWR to BOS",
-    "JFK to MCO", "LGA to MIA",
+    "JFK to LAX",
+    "LGA to ATL",
+    "EWR to ORD",
+    "JFK to SFO",
+    "LGA to CLT",
+    "EWR to BOS",
+    "JFK to MCO",
+    "LGA to MIA",
 ];
 
 /// What a thread does with its rows.
@@ -107,8 +116,17 @@ macro_rules! each {
 }
 each!(tuple, before::with_tuple);
 each!(unpacked, before::unpacked);
-each!(call1, |function: &Bound<'_, PyAny>, a, b| function.call1((a, b)));
+each!(call1, call1_two);
+
 each!(fixed, |function, a, b| after::call(function, [a, b]));
+
+fn call1_two<'py>(
+    function: &Bound<'py, PyAny>,
+    a: Bound<'py, PyAny>,
+    b: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    function.call1((a, b))
+}
 
 fn kept<K: Kind>(function: &Bound<'_, PyAny>, numbers: &[i64]) -> PyResult<i64> {
     let py = function.py();
@@ -134,7 +152,7 @@ fn frame<K: Kind>(function: &Bound<'_, PyAny>, numbers: &[i64]) -> PyResult<i64>
     Ok(sum)
 }
 
-fn limit<N: twin::Number>(function: Py<PyAny>, numbers: Vec<N>) -> Work {
+fn limit<N: twin::Number + Send + Sync + 'static>(function: Py<PyAny>, numbers: Vec<N>) -> Work {
     Box::new(move |py, threads, iterations| {
         let start = Instant::now();
         for _ in 0..iterations {

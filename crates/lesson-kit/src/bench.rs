@@ -104,7 +104,8 @@ fn gil_enabled(py: Python<'_>) -> PyResult<bool> {
 
 /// Garbage collections since the process began, of all generations.
 fn collections(py: Python<'_>) -> PyResult<u64> {
-    let generations: Vec<Bound<'_, PyAny>> = py.import("gc")?.call_method0("get_stats")?.extract()?;
+    let generations: Vec<Bound<'_, PyAny>> =
+        py.import("gc")?.call_method0("get_stats")?.extract()?;
     generations.iter().map(|one| one.get_item("collections")?.extract::<u64>()).sum()
 }
 

@@ -36,7 +36,7 @@ fn calls(function: Bound<'_, PyAny>) -> Rows {
 }
 
 /// Values that are looked at by a function with a constant argument, a block at a time.
-const BLOCK: [f64; 4096] = [1.5; 4096];
+static BLOCK: [f64; 4096] = [1.5; 4096];
 
 /// Serves the driver.
 #[pyfunction(name = "serve")]
@@ -54,8 +54,12 @@ fn serve_lesson(
         cases.push(Case { info, work: work(rows, each) });
     };
     let kinds = module.py().import("ungil._kinds")?;
-    let makers: Vec<(String, Bound<'_, PyAny>)> =
-        kinds.getattr("KINDS")?.call_method0("items")?.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?;
+    let makers: Vec<(String, Bound<'_, PyAny>)> = kinds
+        .getattr("KINDS")?
+        .call_method0("items")?
+        .try_iter()?
+        .map(|item| item?.extract())
+        .collect::<PyResult<_>>()?;
     for (kind, make) in makers {
         // Made twice: what was shared once stays so.
         add("before:as-it-is", &kind, calls(make.call0()?));
@@ -77,7 +81,10 @@ fn serve_lesson(
     };
     let fresh = after::Scaled::new(function, 1.25)?;
     let scaled: [(&str, Rows); 2] = [
-        ("before:as-it-is", Arc::new(move |py, rows| blocks(rows, |b, out| shared.block(py, b, out)))),
+        (
+            "before:as-it-is",
+            Arc::new(move |py, rows| blocks(rows, |b, out| shared.block(py, b, out))),
+        ),
         ("shared", Arc::new(move |py, rows| blocks(rows, |b, out| fresh.block(py, b, out)))),
     ];
     for (variant, each) in scaled {

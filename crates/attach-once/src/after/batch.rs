@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 
-
 pub type Panicked = Box<dyn Any + Send>;
 
 /// One call of [`run`](super::Pool::run), as its workers share it.

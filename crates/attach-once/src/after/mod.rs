@@ -47,7 +47,8 @@ impl Pool {
         for index in 0..threads {
             let jobs = receiver.clone();
             // On an error the sender goes, and the threads that were started end.
-            workers.push(Builder::new().name(format!("pool-{index}")).spawn(move || worker(&jobs))?);
+            workers
+                .push(Builder::new().name(format!("pool-{index}")).spawn(move || worker(&jobs))?);
         }
         let pool = Arc::new(Self {
             jobs: Mutex::new(Some(sender)),

@@ -388,9 +388,10 @@ fn ratios(lesson: &Lesson, points: &[results::Point], raw: &[Raw]) -> Vec<result
                 let peer = other.variant.starts_with("peer:");
                 let same_build = other.build == point.build && other.variant != point.variant;
                 // What has one thread only is compared with any number of them.
-                let single = same_build && !points.iter().any(|p| {
-                    p.key.variant == other.variant && like(&p.key) && p.key.threads > 1
-                });
+                let single = same_build
+                    && !points.iter().any(|p| {
+                        p.key.variant == other.variant && like(&p.key) && p.key.threads > 1
+                    });
                 if (same_build && other.threads == point.threads) || (single && point.threads != 1)
                 {
                     add(point, other);

@@ -151,12 +151,7 @@ fn environment(results: &Results) -> String {
     )
 }
 
-fn ratio(
-    results: &Results,
-    faster: &str,
-    slower: &str,
-    workload: Option<&str>,
-) -> Result<String> {
+fn ratio(results: &Results, faster: &str, slower: &str, workload: Option<&str>) -> Result<String> {
     // Else the first workload of the lesson; points are sorted that way.
     let first = results.points.first().context("the results are empty")?;
     let workload = workload.unwrap_or(&first.key.workload).to_owned();
