@@ -142,8 +142,9 @@ int plain_next = 0;
 PyObject* before_share_out(PyObject*, PyObject*) {
     on_threads(2, [](int) {
         Attach attached;
-        while (plain_next < 1000) {
-            ++plain_next;  // race: plain counter
+        int task = 0;
+        while (task < 1000) {
+            task = plain_next++;  // race: plain counter
         }
     });
     Py_RETURN_NONE;
