@@ -139,12 +139,13 @@ PyObject* after_guarded(PyObject*, PyObject* args) {
 // For ThreadSanitizer: tasks shared out by a plain counter. Under the GIL, and with a job that
 // attached before it looked, the counter was never touched by two threads.
 int plain_next = 0;
+[[gnu::noinline]] int next_task() {
+    return plain_next++;  // race: plain counter
+}
 PyObject* before_share_out(PyObject*, PyObject*) {
     on_threads(2, [](int) {
         Attach attached;
-        int task = 0;
-        while (task < 1000) {
-            task = plain_next++;  // race: plain counter
+        while (next_task() < 1000) {
         }
     });
     Py_RETURN_NONE;

@@ -2,11 +2,13 @@
 
 use interp_model::sync::Arc;
 use interp_model::sync::mpsc::channel;
-use interp_model::{Build, Interp, explore, spawn, trace};
+use interp_model::{Build, Interp, Python, explore, spawn, trace};
 
 pub const MODELS: &[(&str, fn(Build))] = &[
     ("waits_attached", |build| pool(build, Plan { idle_detached: false, ..Plan::AFTER })),
-    ("closes_attached", |build| pool(build, Plan { joined_detached: false, ..Plan::AFTER })),
+    ("closes_attached", |build| {
+        pool(build, Plan { joined_detached: false, job_over: false, ..Plan::AFTER })
+    }),
     ("idle_detached", |build| pool(build, Plan { ends: false, ..Plan::AFTER })),
     ("closes_and_ends", |build| pool(build, Plan::AFTER)),
     ("mutant_ends_first", |build| pool(build, Plan { closed_first: false, ..Plan::AFTER })),
@@ -20,6 +22,8 @@ struct Plan {
     idle_detached: bool,
     /// The worker drops its share of the work before it says that it is done.
     let_go_first: bool,
+    /// The job is waited for before the pool is closed.
+    job_over: bool,
     /// Whoever closes detaches before it joins.
     joined_detached: bool,
     /// The interpreter ends at last, and only after the pool was closed.
@@ -31,6 +35,7 @@ impl Plan {
     const AFTER: Self = Self {
         idle_detached: true,
         let_go_first: true,
+        job_over: true,
         joined_detached: true,
         ends: true,
         closed_first: true,
@@ -44,26 +49,40 @@ fn pool(build: Build, plan: Plan) {
         let (done, over) = channel();
         let other = interp.clone();
         let worker = spawn("worker", move || {
-            let mut wait = || {
+            let wait = || {
                 trace::waits("a job");
                 let job = queue.recv();
                 trace::goes_on();
                 job
             };
+            // One job: its Python hands the GIL over, and collects.
+            let mut job = |work: Arc<()>, run: &mut dyn FnMut()| {
+                run();
+                if plan.let_go_first {
+                    drop(work);
+                    done.send(()).unwrap();
+                } else {
+                    done.send(()).unwrap();
+                    trace::step("lets go of the work");
+                    drop(work);
+                }
+            };
+            let python = |py: &Python<'_>| {
+                py.run_python();
+                py.stop_the_world(|| ());
+            };
             // Once for its life.
             let _ = other.attach(|py| {
-                loop {
-                    let job = if plan.idle_detached { py.detach(&mut wait) } else { wait() };
-                    let Ok(Some(work)) = job else { break };
-                    // Nested: the thread state is found again.
-                    py.run_python();
-                    if plan.let_go_first {
-                        drop(work);
-                        done.send(()).unwrap();
-                    } else {
-                        done.send(()).unwrap();
-                        trace::step("lets go of the work");
-                        drop(work);
+                if plan.idle_detached {
+                    py.detach(|| {
+                        while let Ok(Some(work)) = wait() {
+                            // The thread state is found again.
+                            job(work, &mut || other.attach(|py| python(py)).unwrap());
+                        }
+                    });
+                } else {
+                    while let Ok(Some(work)) = wait() {
+                        job(work, &mut || python(py));
                     }
                 }
             });
@@ -72,13 +91,17 @@ fn pool(build: Build, plan: Plan) {
             .attach(|py| {
                 let work = Arc::new(());
                 jobs.send(Some(work.clone())).unwrap();
-                py.stop_the_world(|| ());
-                py.detach(|| {
-                    trace::waits("the pool");
-                    over.recv().unwrap();
-                    trace::goes_on();
-                });
-                assert_eq!(Arc::strong_count(&work), 1, "a detached thread has the last reference");
+                if plan.job_over {
+                    py.detach(|| {
+                        trace::waits("the pool");
+                        over.recv().unwrap();
+                        trace::goes_on();
+                    });
+                    let count = Arc::strong_count(&work);
+                    assert_eq!(count, 1, "a detached thread has the last reference");
+                    // The worker is idle, or about to be.
+                    py.stop_the_world(|| ());
+                }
                 if plan.closed_first {
                     jobs.send(None).unwrap();
                     let join = || {
