@@ -129,7 +129,10 @@ void Run::work(size_t thread) {
 void Run::work_off(size_t thread) {
     // Gone before the run is said to be over: whoever waits may rely on it.
     const auto scope = query_.enter_thread ? query_.enter_thread() : nullptr;
-    for (size_t block = thread; block < ranges_.size(); block += query_.threads) {
+    for (;;) {
+        // Relaxed: it hands out numbers; what it numbers was written before the threads started.
+        const size_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
+        if (block >= ranges_.size()) break;
         if (Stop{&last_wanted_, block + 1}.requested()) break;
         try {
             process(block, partials_[thread]);

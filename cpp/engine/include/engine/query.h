@@ -56,7 +56,8 @@ struct RunError : std::runtime_error {
 
 struct Partial;
 
-// A query at work. Thread i of n takes blocks i, i + n, i + 2n, ...
+// A query at work. Whichever thread is free takes the next block: dealt out beforehand, the blocks
+// of a thread that the machine slowed down would be waited for.
 //
 // The result does not depend on the number of threads or the size of blocks: rows keep their order,
 // float sums are exact before they are rounded, groups come in the order of their first row.
@@ -97,6 +98,8 @@ class Run {
     // Read and written through atomic_ref only: the last block still wanted (see Stop).
     alignas(8) uint64_t last_wanted_ = UINT64_MAX;
     std::atomic<uint64_t> first_block_nanos_ = 0;
+    // The next block that nobody has taken. On a line of its own: all threads write it.
+    alignas(64) std::atomic<size_t> next_block_ = 0;
     std::chrono::steady_clock::time_point started_;
 
     std::mutex mutex_;  // guards what follows
