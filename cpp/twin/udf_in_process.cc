@@ -89,19 +89,25 @@ bool loop(PyObject* function, const Number* a, const Number* b, int64_t rows, in
     std::vector<std::thread> workers;
     std::vector<Number> sums(static_cast<size_t>(threads), 0);
     std::atomic<bool> ok = true;
+    constexpr int64_t kChunk = 16'384;
+    std::atomic<int64_t> next = 0;
     for (int t = 0; t < threads; ++t) {
         workers.emplace_back([&, t] {
             const PyGILState_STATE state = PyGILState_Ensure();
             Number total = 0;
-            for (int64_t i = t * rows / threads; i < (t + 1) * rows / threads; ++i) {
-                Number out = 0;
-                if (!call_row(function, a[i], b[i], &out)) {
-                    PyErr_Print();
-                    // Relaxed: read only after the joins below.
-                    ok.store(false, std::memory_order_relaxed);
-                    break;
+            // Whoever is free takes the next rows: a limit must not wait for a thread that the
+            // machine slowed down. Relaxed, as the flag below: read only after the joins.
+            for (int64_t i; ok.load(std::memory_order_relaxed) &&
+                            (i = next.fetch_add(kChunk, std::memory_order_relaxed)) < rows;) {
+                for (const int64_t end = std::min(i + kChunk, rows); i < end; ++i) {
+                    Number out = 0;
+                    if (!call_row(function, a[i], b[i], &out)) {
+                        PyErr_Print();
+                        ok.store(false, std::memory_order_relaxed);
+                        break;
+                    }
+                    total += out;
                 }
-                total += out;
             }
             sums[static_cast<size_t>(t)] = total;
             PyGILState_Release(state);

@@ -3,10 +3,9 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use lesson_kit::bench::{Case, Timing, Work, attached_threads, serve};
+use lesson_kit::bench::{Case, Timing, Work, serve, shared_out};
 use lesson_kit::protocol::CaseInfo;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -14,8 +13,8 @@ use pyo3::types::PyString;
 
 use crate::{after, before};
 
-/// Rows whose tuples are kept together, as an engine's block has them.
-const BLOCK: usize = 65_536;
+/// Rows of a block: those whose tuples are kept together.
+const BLOCK: usize = 8192;
 
 /// Numbers without a pattern, the same in every run; 24 bits, as in lesson udf-in-process.
 fn numbers(rows: usize) -> Vec<i64> {
@@ -88,15 +87,8 @@ type Body = for<'py> fn(&Bound<'py, PyAny>, &[i64]) -> PyResult<i64>;
 
 fn work(function: Py<PyAny>, numbers: Arc<Vec<i64>>, body: Body) -> Work {
     Box::new(move |py, threads, iterations| {
-        let share = numbers.len() / threads;
-        let next = AtomicUsize::new(0);
-        attached_threads(py, threads, |py| {
-            // Relaxed: it hands out shares.
-            let at = next.fetch_add(1, Ordering::Relaxed) * share;
-            let function = function.bind(py);
-            for _ in 0..iterations {
-                black_box(body(function, &numbers[at..at + share])).expect("no row raises");
-            }
+        shared_out(py, threads, iterations, numbers.len(), BLOCK, |py, rows| {
+            black_box(body(function.bind(py), &numbers[rows])).expect("no row raises");
         })
     })
 }
@@ -131,13 +123,11 @@ fn call1_two<'py>(
 fn kept<K: Kind>(function: &Bound<'_, PyAny>, numbers: &[i64]) -> PyResult<i64> {
     let py = function.py();
     let mut sum = 0_i64;
-    for block in numbers.chunks(BLOCK) {
-        let rows = block.iter().map(|value| Ok((K::boxed(py, *value)?, K::boxed(py, *value)?)));
-        before::kept(function, rows, |result| {
-            sum = sum.wrapping_add(K::read(&result)?);
-            Ok(())
-        })?;
-    }
+    let rows = numbers.iter().map(|value| Ok((K::boxed(py, *value)?, K::boxed(py, *value)?)));
+    before::kept(function, rows, |result| {
+        sum = sum.wrapping_add(K::read(&result)?);
+        Ok(())
+    })?;
     Ok(sum)
 }
 
@@ -202,7 +192,8 @@ fn serve_lesson(
     _slow: usize,
     _data: PathBuf,
 ) -> PyResult<()> {
-    let numbers = Arc::new(numbers(rows));
+    // Enough for the clock; there are many cases.
+    let numbers = Arc::new(numbers(rows >> 2));
     let mut cases = Vec::new();
     add::<Ints>(module, &numbers, &mut cases)?;
     add::<Floats>(module, &numbers, &mut cases)?;

@@ -4,7 +4,9 @@
 //! are criterion's; statistics over rounds are the driver's, since it sees all builds.
 
 use std::io::{BufRead, Write};
+use std::ops::Range;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode};
@@ -65,6 +67,35 @@ pub fn attached_threads(
     let end = times.iter().map(|(_, end)| *end).max();
     let total = start.zip(end).map_or(Duration::ZERO, |(start, end)| end - start);
     Ok(Timing { total, first_block: None })
+}
+
+/// Does `rows` rows, so many times, on `threads` attached threads: `work` is called with a range of at
+/// most `chunk` of them. Whichever thread is free takes the next chunk: shared out beforehand, the
+/// rows of a thread that the machine slowed down would be waited for, and would be the measurement.
+///
+/// # Errors
+/// As [`attached_threads`].
+pub fn shared_out(
+    py: Python<'_>,
+    threads: usize,
+    iterations: u64,
+    rows: usize,
+    chunk: usize,
+    work: impl Fn(Python<'_>, Range<usize>) + Sync,
+) -> PyResult<Timing> {
+    let chunks = rows.div_ceil(chunk);
+    let next = AtomicUsize::new(0);
+    attached_threads(py, threads, |py| {
+        loop {
+            // Relaxed: it hands out numbers.
+            let taken = next.fetch_add(1, Ordering::Relaxed);
+            if taken >= chunks * iterations as usize {
+                break;
+            }
+            let from = taken % chunks * chunk;
+            work(py, from..rows.min(from + chunk));
+        }
+    })
 }
 
 /// Answers the driver's questions on standard input until it closes.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lesson_kit::bench::{Case, Work, attached_threads, serve};
+use lesson_kit::bench::{Case, Work, serve, shared_out};
 use lesson_kit::protocol::CaseInfo;
 use pyo3::prelude::*;
 
@@ -15,10 +15,8 @@ type Rows = Arc<dyn Fn(Python<'_>, usize) -> PyResult<()> + Send + Sync>;
 /// `rows` calls in all, shared out among the threads.
 fn work(rows: usize, each: Rows) -> Work {
     Box::new(move |py, threads, iterations| {
-        attached_threads(py, threads, |py| {
-            for _ in 0..iterations {
-                each(py, rows / threads).expect("the functions do not raise");
-            }
+        shared_out(py, threads, iterations, rows, BLOCK.len(), |py, rows| {
+            each(py, rows.len()).expect("the functions do not raise");
         })
     })
 }
@@ -36,7 +34,7 @@ fn calls(function: Bound<'_, PyAny>) -> Rows {
 }
 
 /// Values that are looked at by a function with a constant argument, a block at a time.
-static BLOCK: [f64; 4096] = [1.5; 4096];
+static BLOCK: [f64; 2048] = [1.5; 2048];
 
 /// Serves the driver.
 #[pyfunction(name = "serve")]
@@ -47,6 +45,8 @@ fn serve_lesson(
     _data: PathBuf,
 ) -> PyResult<()> {
     let py = module.py();
+    // Enough for the clock; there are many cases.
+    let rows = rows >> 3;
     let mut cases = Vec::new();
     let mut add = |variant: &str, workload: &str, each: Rows| {
         let (variant, workload) = (variant.into(), workload.into());
@@ -97,12 +97,7 @@ fn blocks(
     rows: usize,
     mut block: impl FnMut(&[f64], &mut Vec<f64>) -> PyResult<()>,
 ) -> PyResult<()> {
-    let mut out = Vec::with_capacity(BLOCK.len());
-    for _ in 0..rows / BLOCK.len() {
-        out.clear();
-        block(&BLOCK, &mut out)?;
-    }
-    Ok(())
+    block(&BLOCK[..rows], &mut Vec::with_capacity(rows))
 }
 
 /// Adds the lesson's bench to its submodule.
