@@ -28,6 +28,7 @@ int add_lessons(PyObject* module) {
         {"attach_once", attach_once_methods},
         {"call_frame", call_frame_methods},
         {"shared_refcounts", shared_refcounts_methods},
+        {"string_fast_path", string_fast_path_methods},
     };
     for (const auto& lesson : lessons) {
         PyObject* submodule = PyModule_New(lesson.name);

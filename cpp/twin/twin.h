@@ -53,3 +53,4 @@ extern PyMethodDef detach_before_block_methods[];
 extern PyMethodDef attach_once_methods[];
 extern PyMethodDef call_frame_methods[];
 extern PyMethodDef shared_refcounts_methods[];
+extern PyMethodDef string_fast_path_methods[];

@@ -22,6 +22,9 @@ pub struct Lesson {
     /// `copied/test.py` are what the copy is built and tested with.
     #[serde(default)]
     pub copy_needs: Vec<String>,
+    /// The same for a `build.rs` among them, which is copied to the crate's root.
+    #[serde(default)]
+    pub copy_build_needs: Vec<String>,
     /// What the bench compares; a lesson may have none.
     #[serde(default)]
     pub bench: Bench,

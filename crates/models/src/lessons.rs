@@ -4,6 +4,8 @@ use crate::run::Model;
 
 #[path = "../../attach-once/model.rs"]
 mod attach_once;
+#[path = "../../string-fast-path/model.rs"]
+mod string_fast_path;
 #[path = "../../detach-before-block/model.rs"]
 mod detach_before_block;
 #[path = "../../eager-init/model.rs"]
@@ -27,5 +29,6 @@ pub const LESSONS: &[(&str, &[Model])] = &[
     ("eager-init", eager_init::MODELS),
     ("detach-before-block", detach_before_block::MODELS),
     ("attach-once", attach_once::MODELS),
+    ("string-fast-path", string_fast_path::MODELS),
     ("interp-model", own::MODELS),
 ];

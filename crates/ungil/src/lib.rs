@@ -20,5 +20,6 @@ fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     detach_before_block::python::register(module)?;
     attach_once::python::register(module)?;
     call_frame::python::register(module)?;
-    shared_refcounts::python::register(module)
+    shared_refcounts::python::register(module)?;
+    string_fast_path::python::register(module)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use lesson_kit::lesson::{self, Lesson};
 
 use crate::extension::{self, Ready};
@@ -47,7 +47,8 @@ fn copy(lesson: &Lesson, target: &Path, workspace: &toml::Table) -> Result<()> {
     let src = target.join("src");
     std::fs::create_dir_all(&src)?;
     for file in &lesson.copy {
-        sh::run(Command::new("cp").arg("-r").arg(source.join(file)).arg(&src))?;
+        let to = if file == "build.rs" { target } else { &src };
+        sh::run(Command::new("cp").arg("-r").arg(source.join(file)).arg(to))?;
     }
     std::fs::copy(source.join("copied/lib.rs"), src.join("lib.rs"))
         .context("a lesson with a pattern has copied/lib.rs and copied/test.py")?;
@@ -57,13 +58,18 @@ fn copy(lesson: &Lesson, target: &Path, workspace: &toml::Table) -> Result<()> {
          crate-type = [\"cdylib\"]\n\n[dependencies]\n",
         lesson.name
     );
-    for need in &lesson.copy_needs {
-        let known = &workspace["workspace"]["dependencies"];
-        let Some(wanted) = known.get(need) else {
-            bail!("copy_needs names {need}, which is not among the workspace's dependencies");
+    let known = &workspace["workspace"]["dependencies"];
+    let wanted = |needs: &[String]| -> Result<String> {
+        let line = |need: &String| {
+            let wanted = known.get(need).with_context(|| {
+                format!("copy_needs names {need}, which is not among the workspace's dependencies")
+            })?;
+            Ok(format!("{need} = {wanted}\n"))
         };
-        manifest += &format!("{need} = {wanted}\n");
-    }
+        needs.iter().map(line).collect()
+    };
+    manifest += &wanted(&lesson.copy_needs)?;
+    manifest += &format!("\n[build-dependencies]\n{}", wanted(&lesson.copy_build_needs)?);
     std::fs::write(target.join("Cargo.toml"), manifest)?;
     Ok(())
 }

@@ -130,7 +130,7 @@ pub fn code(place: &str) -> Result<String> {
         lines.iter().map(|l| format!("{}\n", l.get(indent..).unwrap_or(""))).collect();
     let language = match path.rsplit('.').next() {
         Some("rs") => "rust,ignore",
-        Some("cc" | "h") => "cpp",
+        Some("cc" | "h" | "c") => "cpp",
         Some("py") => "python",
         other => other.unwrap_or(""),
     };

@@ -1,0 +1,215 @@
+/* A block of Python strings to UTF-8 with offsets, and back.
+ *
+ * Encoding reads the strings in place and calls nothing of CPython's, so any thread may do it,
+ * attached or not, if somebody owns a reference to each object meanwhile: a string's kind, length and
+ * characters do not change once it has been handed out. Decoding makes objects and must be attached.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdint.h>
+#include <string.h>
+
+/* Why encoding stopped at a row. */
+enum { ALL_DONE = 0, BUFFER_FULL = 1, NOT_A_STRING = 2, LONE_SURROGATE = 3 };
+
+/* Objects lie where the allocator put them: the one that is needed in so many rows is asked for now.
+ * Its header and its characters may be on two cache lines. */
+#define AHEAD 24
+struct encoder {
+    uint8_t* out;
+    int64_t used, capacity;
+    int replace; /* lone surrogates by U+FFFD */
+    int cached;  /* whether the UTF-8 that CPython keeps may be looked at */
+};
+
+static inline uint8_t* put(uint8_t* out, uint32_t c) {
+    if (c < 0x80) {
+        *out++ = (uint8_t)c;
+    } else if (c < 0x800) {
+        *out++ = (uint8_t)(0xC0 | c >> 6);
+        *out++ = (uint8_t)(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+        *out++ = (uint8_t)(0xE0 | c >> 12);
+        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
+        *out++ = (uint8_t)(0x80 | (c & 0x3F));
+    } else {
+        *out++ = (uint8_t)(0xF0 | c >> 18);
+        *out++ = (uint8_t)(0x80 | (c >> 12 & 0x3F));
+        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
+        *out++ = (uint8_t)(0x80 | (c & 0x3F));
+    }
+    return out;
+}
+
+/* Short copies without a call; never reads or writes beyond `length`. */
+static inline void copy(uint8_t* out, const uint8_t* in, size_t length) {
+    if (length >= 8 && length <= 16) {
+        memcpy(out, in, 8);
+        memcpy(out + length - 8, in + length - 8, 8);
+    } else if (length >= 4 && length < 8) {
+        memcpy(out, in, 4);
+        memcpy(out + length - 4, in + length - 4, 4);
+    } else if (length < 4) {
+        for (size_t i = 0; i < length; ++i) out[i] = in[i];
+    } else {
+        memcpy(out, in, length);
+    }
+}
+
+static inline int is_surrogate(uint32_t c) { return (c & 0xFFFFF800u) == 0xD800; }
+
+/* Eight characters at once where they are ASCII, as most of a European text is. */
+static uint8_t* put_latin1(uint8_t* out, const Py_UCS1* in, Py_ssize_t length) {
+    Py_ssize_t i = 0;
+    while (i < length) {
+        uint64_t word;
+        if (i + 8 <= length && (memcpy(&word, in + i, 8), (word & 0x8080808080808080u) == 0)) {
+            memcpy(out, &word, 8);
+            out += 8;
+            i += 8;
+        } else {
+            /* No branch that depends on the text: two bytes are written, one or two are kept. */
+            const uint8_t c = in[i++];
+            const uint8_t wide = c >> 7;
+            out[0] = wide ? (uint8_t)(0xC0 | c >> 6) : c;
+            out[1] = (uint8_t)(0x80 | (c & 0x3F));
+            out += 1 + wide;
+        }
+    }
+    return out;
+}
+
+/* Null at a lone surrogate, unless they are replaced. */
+#define PUT(name, type)                                                                     \
+    static uint8_t* name(uint8_t* out, const type* in, Py_ssize_t length, int replace) { \
+        for (Py_ssize_t i = 0; i < length; ++i) {                                           \
+            uint32_t c = in[i];                                                             \
+            if (is_surrogate(c)) {                                                          \
+                if (!replace) return NULL;                                                  \
+                c = 0xFFFD;                                                                 \
+            }                                                                               \
+            out = put(out, c);                                                              \
+        }                                                                                   \
+        return out;                                                                         \
+    }
+PUT(put_ucs2, Py_UCS2)
+PUT(put_ucs4, Py_UCS4)
+
+/* Whatever is not compact ASCII. Returns why it stopped, or ALL_DONE. */
+static int encode_other(struct encoder* to, PyObject* object) {
+    const Py_ssize_t length = PyUnicode_GET_LENGTH(object);
+    const int kind = PyUnicode_KIND(object);
+    const void* characters = PyUnicode_DATA(object);
+    uint8_t* out = to->out + to->used;
+    if (PyUnicode_IS_ASCII(object)) { /* an instance of a subclass */
+        if (to->capacity - to->used < length) return BUFFER_FULL;
+        copy(out, characters, (size_t)length);
+        to->used += length;
+        return ALL_DONE;
+    }
+    if (to->cached && PyUnicode_IS_COMPACT(object)) {
+        // ANCHOR: cached
+        PyCompactUnicodeObject* compact = (PyCompactUnicodeObject*)object;
+        /* Acquire: pairs with the release store of the pointer in CPython's unicodeobject.c, which
+         * comes after the bytes and their length. */
+        const char* utf8 = __atomic_load_n(&compact->utf8, __ATOMIC_ACQUIRE);
+        if (utf8) {
+            const Py_ssize_t bytes = __atomic_load_n(&compact->utf8_length, __ATOMIC_RELAXED);
+            if (to->capacity - to->used < bytes) return BUFFER_FULL;
+            copy(out, (const uint8_t*)utf8, (size_t)bytes);
+            to->used += bytes;
+            return ALL_DONE;
+        }
+        // ANCHOR_END: cached
+    }
+    /* A character of 1, 2 or 4 bytes needs at most 2, 3 or 4 in UTF-8. */
+    const int most = kind == PyUnicode_1BYTE_KIND ? 2 : kind == PyUnicode_2BYTE_KIND ? 3 : 4;
+    if (to->capacity - to->used < (int64_t)length * most) return BUFFER_FULL;
+    uint8_t* end = kind == PyUnicode_1BYTE_KIND   ? put_latin1(out, characters, length)
+                   : kind == PyUnicode_2BYTE_KIND ? put_ucs2(out, characters, length, to->replace)
+                                                  : put_ucs4(out, characters, length, to->replace);
+    if (!end) return LONE_SURROGATE;
+    to->used += end - out;
+    return ALL_DONE;
+}
+
+/* Encodes rows `*row` to `rows - 1`; `offsets[*row]` holds where to begin. Writes the offset behind
+ * each row and clears the bit of each None in `validity`, which is all ones. Stops at a row for one of
+ * the reasons above, with `*row` and `needed` (bytes for that row at most) telling where. */
+int ungil_strings_encode(PyObject* const* objects, int64_t rows, int64_t* row, int64_t* offsets,
+                         uint8_t* validity, int64_t* nulls, uint8_t* out, int64_t capacity,
+                         int replace, int cached, int64_t* needed) {
+    struct encoder to = {out, offsets[*row], capacity, replace, cached};
+    int why = ALL_DONE;
+    int64_t at = *row;
+    for (; at < rows; ++at) {
+        // ANCHOR: ahead
+        if (at + AHEAD < rows) {
+            __builtin_prefetch(objects[at + AHEAD]);
+            __builtin_prefetch((const char*)objects[at + AHEAD] + 64);
+        }
+        // ANCHOR_END: ahead
+        PyObject* object = objects[at];
+        // ANCHOR: ascii
+        if (PyUnicode_CheckExact(object) && PyUnicode_IS_COMPACT_ASCII(object)) {
+            const Py_ssize_t length = PyUnicode_GET_LENGTH(object);
+            if (to.capacity - to.used < length) {
+                why = BUFFER_FULL;
+                break;
+            }
+            copy(to.out + to.used, PyUnicode_1BYTE_DATA(object), (size_t)length);
+            to.used += length;
+        } else if (object == Py_None) {
+            validity[at >> 3] &= (uint8_t)~(1u << (at & 7));
+            ++*nulls;
+        } else if (PyUnicode_Check(object)) {
+            why = encode_other(&to, object);
+            if (why != ALL_DONE) break;
+        } else {
+            why = NOT_A_STRING;
+            break;
+        }
+        offsets[at + 1] = to.used;
+        // ANCHOR_END: ascii
+    }
+    *row = at;
+    *needed = why == BUFFER_FULL ? 4 * (int64_t)PyUnicode_GET_LENGTH(objects[at]) : 0;
+    return why;
+}
+
+static inline int is_ascii(const uint8_t* bytes, size_t length) {
+    uint64_t all = 0;
+    size_t i = 0;
+    for (uint64_t word; i + 8 <= length; i += 8) {
+        memcpy(&word, bytes + i, 8);
+        all |= word;
+    }
+    for (; i < length; ++i) all |= (uint64_t)bytes[i] << 56;
+    return (all & 0x8080808080808080u) == 0;
+}
+
+/* Makes a string of each row that is valid and None of the others, as new references in `objects`.
+ * Attached. Returns the number of rows made: fewer than `rows` with an exception set. */
+int64_t ungil_strings_decode(const int64_t* offsets, const uint8_t* bytes, const uint8_t* validity,
+                             int64_t rows, PyObject** objects) {
+    for (int64_t row = 0; row < rows; ++row) {
+        if (validity && !(validity[row >> 3] >> (row & 7) & 1)) {
+            objects[row] = Py_NewRef(Py_None);
+            continue;
+        }
+        const uint8_t* from = bytes + offsets[row];
+        const Py_ssize_t length = (Py_ssize_t)(offsets[row + 1] - offsets[row]);
+        PyObject* text;
+        if (length > 1 && is_ascii(from, (size_t)length)) {
+            text = PyUnicode_New(length, 127);
+            if (text) copy(PyUnicode_1BYTE_DATA(text), from, (size_t)length);
+        } else {
+            /* Also the empty string and those of one character, which CPython keeps. */
+            text = PyUnicode_DecodeUTF8((const char*)from, length, NULL);
+        }
+        if (!text) return row;
+        objects[row] = text;
+    }
+    return rows;
+}

@@ -1,0 +1,121 @@
+//! The calls of strings.c.
+
+use std::ffi::c_int;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::{Refused, Strings, Surrogates};
+
+unsafe extern "C" {
+    fn ungil_strings_encode(
+        objects: *const *mut ffi::PyObject,
+        rows: i64,
+        row: *mut i64,
+        offsets: *mut i64,
+        validity: *mut u8,
+        nulls: *mut i64,
+        out: *mut u8,
+        capacity: i64,
+        replace: c_int,
+        cached: c_int,
+        needed: *mut i64,
+    ) -> c_int;
+    fn ungil_strings_decode(
+        offsets: *const i64,
+        bytes: *const u8,
+        validity: *const u8,
+        rows: i64,
+        objects: *mut *mut ffi::PyObject,
+    ) -> i64;
+}
+
+/// # Safety
+/// `objects` points to `rows` live objects, to each of which somebody owns a reference throughout.
+pub unsafe fn encode(
+    objects: *const *mut ffi::PyObject,
+    rows: usize,
+    surrogates: Surrogates,
+    attached: bool,
+) -> Result<Strings, Refused> {
+    let mut strings = Strings {
+        offsets: vec![0; rows + 1],
+        // A guess for short texts; strings.c says when it is too small.
+        bytes: Vec::with_capacity(rows * 16),
+        validity: Some(vec![u8::MAX; rows.div_ceil(8)]),
+    };
+    // Without a GIL CPython publishes the cached UTF-8 with a release store, for whoever looks; with
+    // one, a thread must be attached to look.
+    let cached = attached || cfg!(Py_GIL_DISABLED);
+    let (mut row, mut nulls, mut needed) = (0_i64, 0_i64, 0_i64);
+    loop {
+        // SAFETY: the objects live, as the caller promises, and their characters are immutable on
+        // both builds; the buffers have the sizes that are given; `row` is at most `rows`.
+        let why = unsafe {
+            ungil_strings_encode(
+                objects,
+                rows as i64,
+                &mut row,
+                strings.offsets.as_mut_ptr(),
+                strings.validity.as_mut().expect("made above").as_mut_ptr(),
+                &mut nulls,
+                strings.bytes.as_mut_ptr(),
+                strings.bytes.capacity() as i64,
+                c_int::from(surrogates == Surrogates::Replace),
+                c_int::from(cached),
+                &mut needed,
+            )
+        };
+        let at = row as usize;
+        let used = strings.offsets[at] as usize;
+        // SAFETY: strings.c has written so many bytes, and they fit.
+        unsafe { strings.bytes.set_len(used) };
+        match why {
+            0 => break,
+            1 => strings.bytes.reserve((needed as usize).max(used)),
+            2 => return Err(Refused::NotAString(at)),
+            _ => return Err(Refused::Surrogate(at)),
+        }
+    }
+    if nulls == 0 {
+        strings.validity = None;
+    }
+    Ok(strings)
+}
+
+/// Objects that are made before they are handed on.
+const BATCH: usize = 256;
+
+/// Makes the objects of all rows and hands them on, a batch at a time.
+pub fn decode<'py>(
+    py: Python<'py>,
+    offsets: &[i64],
+    bytes: &[u8],
+    validity: Option<&[u8]>,
+    mut each: impl FnMut(Vec<Bound<'py, PyAny>>) -> PyResult<()>,
+) -> PyResult<()> {
+    let rows = offsets.len().saturating_sub(1);
+    let inside = offsets.windows(2).all(|pair| 0 <= pair[0] && pair[0] <= pair[1])
+        && offsets.last().is_none_or(|end| *end as usize <= bytes.len())
+        && validity.is_none_or(|bits| bits.len() * 8 >= rows);
+    assert!(inside, "offsets go forward and stay inside the bytes");
+    for from in (0..rows).step_by(BATCH) {
+        let count = BATCH.min(rows - from);
+        let mut made = [std::ptr::null_mut(); BATCH];
+        // BATCH is a multiple of 8.
+        let bits = validity.map_or(std::ptr::null(), |bits| bits[from / 8..].as_ptr());
+        // SAFETY: attached; the offsets of these rows and the bytes they name were checked above.
+        let done = unsafe {
+            let offsets = offsets[from..].as_ptr();
+            ungil_strings_decode(offsets, bytes.as_ptr(), bits, count as i64, made.as_mut_ptr())
+        } as usize;
+        // SAFETY: attached; so many new references were written, and each is taken over once.
+        let owned = |object: &*mut ffi::PyObject| unsafe { Bound::from_owned_ptr(py, *object) };
+        let objects = made[..done].iter().map(owned).collect();
+        if done < count {
+            return Err(PyErr::fetch(py));
+        }
+        each(objects)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! What this lesson times: a column of strings, to UTF-8 and back.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Instant;
+
+use lesson_kit::bench::{Case, Timing, Work, serve};
+use lesson_kit::protocol::CaseInfo;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::after::{self, Strings, Surrogates};
+use crate::before;
+
+/// Rows of a block, as the engine has them.
+const BLOCK: usize = 65_536;
+
+/// Columns: in the order of creation, shuffled in memory, and three kinds that are not ASCII.
+const COLUMNS: &std::ffi::CStr = c"
+import random
+def make(rows):
+    draw = random.Random(1)
+    def column(text):
+        # Each a string of its own: short, and none like its neighbour in length.
+        return [text(i) + str(draw.randrange(10 ** draw.randrange(1, 7))) for i in range(rows)]
+    ascii = column(lambda i: 'N' + 'abcdef'[: i % 6])
+    shuffled = list(ascii)
+    draw.shuffle(shuffled)
+    return {
+        'ascii': ascii,
+        'shuffled': shuffled,
+        'latin-1': column(lambda i: 'Zürich-Göteborg'[: 6 + i % 9]),
+        'ucs-2': column(lambda i: 'Санкт-Петербург'[: 6 + i % 9]),
+        'ucs-4': column(lambda i: 'flight 🛫 no. '[: 8 + i % 5]),
+    }
+def to_arrow(strings):
+    import pyarrow
+    return pyarrow.array(strings, pyarrow.string())
+";
+
+type Column = Arc<Vec<Py<PyAny>>>;
+
+/// Threads that never attach: each takes the next block and encodes it.
+fn bare(column: Column) -> Work {
+    Box::new(move |py, threads, iterations| {
+        let blocks: Vec<&[Py<PyAny>]> = column.chunks(BLOCK).collect();
+        let (next, ready) = (AtomicUsize::new(0), Barrier::new(threads + 1));
+        py.detach(|| {
+            std::thread::scope(|scope| {
+                let work = || {
+                    ready.wait();
+                    loop {
+                        // Relaxed: it hands out numbers.
+                        let taken = next.fetch_add(1, Ordering::Relaxed);
+                        if taken >= blocks.len() * iterations as usize {
+                            break;
+                        }
+                        let block = blocks[taken % blocks.len()];
+                        black_box(after::encode(block, Surrogates::Refuse, None))
+                            .expect("there are no surrogates");
+                    }
+                };
+                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                ready.wait();
+                let start = Instant::now();
+                workers.into_iter().for_each(|worker| worker.join().expect("encoding does not panic"));
+                Ok(Timing { total: start.elapsed(), first_block: None })
+            })
+        })
+    })
+}
+
+fn timed(work: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync + 'static) -> Work {
+    Box::new(move |py, _, iterations| {
+        let start = Instant::now();
+        for _ in 0..iterations {
+            work(py)?;
+        }
+        Ok(Timing { total: start.elapsed(), first_block: None })
+    })
+}
+
+/// Serves the driver.
+#[pyfunction(name = "serve")]
+fn serve_lesson(
+    module: &Bound<'_, PyAny>,
+    rows: usize,
+    _slow: usize,
+    _data: PathBuf,
+) -> PyResult<()> {
+    let py = module.py();
+    let rows = rows.min(2_000_000);
+    let columns = PyModule::from_code(py, COLUMNS, c"columns.py", c"columns")?;
+    let to_arrow = columns.getattr("to_arrow")?;
+    let made = columns.getattr("make")?.call1((rows,))?;
+    let mut cases = Vec::new();
+    for item in made.call_method0("items")?.try_iter()? {
+        let (name, list): (String, Bound<'_, PyList>) = item?.extract()?;
+        let mut add = |variant: &str, workload: &str, threaded: bool, work: Work| {
+            let (variant, workload) = (variant.into(), workload.into());
+            cases.push(Case { info: CaseInfo { variant, workload, rows, slow: false, threaded }, work });
+        };
+        let column: Column = Arc::new(list.iter().map(Bound::unbind).collect());
+        // Objects of the same kind that `before` may write to: it keeps UTF-8 beside each, and what
+        // comes after it would read that.
+        let copies = PyModule::from_code(
+            py,
+            c"def copies(strings): return [(s + '.')[:-1] for s in strings]",
+            c"copies.py",
+            c"copies",
+        )?;
+        let fresh = || -> PyResult<Py<PyList>> {
+            Ok(copies.getattr("copies")?.call1((&list,))?.cast_into::<PyList>()?.unbind())
+        };
+        add("fast", &name, true, bare(column));
+        let in_place = list.clone().unbind();
+        add("fast:list", &name, false, timed(move |py| {
+            let list = in_place.bind(py);
+            for from in (0..list.len()).step_by(BLOCK) {
+                let block = from..list.len().min(from + BLOCK);
+                black_box(after::encode_list(list, block, Surrogates::Refuse)?);
+            }
+            Ok(())
+        }));
+        let cached = fresh()?;
+        add("before:call-a-string", &name, false, timed(move |py| {
+            black_box(before::encode(cached.bind(py))?);
+            Ok(())
+        }));
+        let (arrow, seen) = (to_arrow.clone().unbind(), fresh()?);
+        add("peer:pyarrow", &name, false, timed(move |py| {
+            black_box(arrow.call1(py, (&seen,))?);
+            Ok(())
+        }));
+        // And back.
+        let back = format!("{name}-back");
+        let strings = after::encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
+        if !strings.decode(py)?.eq(&list)? {
+            return Err(PyRuntimeError::new_err(format!("{name} does not come back as it was")));
+        }
+        let strings: Arc<Strings> = Arc::new(strings);
+        let same = strings.clone();
+        add("fast", &back, false, timed(move |py| {
+            black_box(strings.decode(py)?);
+            Ok(())
+        }));
+        add("before:call-a-string", &back, false, timed(move |py| {
+            black_box(PyList::new(py, before::decode(py, &same.bytes, &same.offsets)?)?);
+            Ok(())
+        }));
+        let array = to_arrow.call1((&list,))?.unbind();
+        add("peer:pyarrow", &back, false, timed(move |py| {
+            black_box(array.call_method0(py, "to_pylist")?);
+            Ok(())
+        }));
+    }
+    serve(py, &cases, module)
+}
+
+/// Adds the lesson's bench to its submodule.
+pub fn register(lesson: &Bound<'_, PyModule>) -> PyResult<()> {
+    lesson.add_function(wrap_pyfunction!(serve_lesson, lesson)?)
+}
