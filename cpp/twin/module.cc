@@ -29,6 +29,7 @@ int add_lessons(PyObject* module) {
         {"call_frame", call_frame_methods},
         {"shared_refcounts", shared_refcounts_methods},
         {"string_fast_path", string_fast_path_methods},
+        {"object_scan", object_scan_methods},
     };
     for (const auto& lesson : lessons) {
         PyObject* submodule = PyModule_New(lesson.name);

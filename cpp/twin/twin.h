@@ -54,3 +54,4 @@ extern PyMethodDef attach_once_methods[];
 extern PyMethodDef call_frame_methods[];
 extern PyMethodDef shared_refcounts_methods[];
 extern PyMethodDef string_fast_path_methods[];
+extern PyMethodDef object_scan_methods[];

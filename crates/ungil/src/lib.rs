@@ -21,5 +21,6 @@ fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     attach_once::python::register(module)?;
     call_frame::python::register(module)?;
     shared_refcounts::python::register(module)?;
-    string_fast_path::python::register(module)
+    string_fast_path::python::register(module)?;
+    object_scan::python::register(module)
 }

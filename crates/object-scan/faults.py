@@ -1,0 +1,260 @@
+"""What each variant of the lesson does, one function a run: see lesson.toml for how each ends."""
+
+import enum
+import itertools
+import random
+import sys
+import threading
+import time
+
+import twin
+from ungil import _faults
+from ungil._ungil import object_scan as lesson
+
+PATIENCE = 20
+
+
+def beside(change, read):
+    """`read` until it crashes or the time is up, while two threads `change` what it reads."""
+    end = time.monotonic() + (PATIENCE if not _faults.gil_enabled() else 2)
+    stop = threading.Event()
+
+    def run():
+        while not stop.is_set():
+            change()
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        while time.monotonic() < end:
+            read()
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def big():
+    """An int that is made now and freed when it is replaced."""
+    return random.randrange(1 << 40, 1 << 50)
+
+
+def borrowed_list():
+    column = [big() for _ in range(64)]
+
+    def change():
+        for row in range(64):
+            column[row] = big()
+
+    beside(change, lambda: lesson.before_list(column, 1000))
+
+
+def stale_size():
+    column = [big() for _ in range(1000)]
+
+    def change():
+        del column[10:]
+        column.extend(big() for _ in range(990))
+
+    beside(change, lambda: lesson.before_list(column, 1000))
+
+
+def borrowed_dict():
+    table = {"rate": big()}
+
+    def change():
+        for _ in range(100):
+            table["rate"] = big()
+
+    beside(change, lambda: lesson.before_dict(table, "rate", 100_000))
+
+
+def walked_dict():
+    table = {row: big() for row in range(64)}
+
+    def change():
+        for row in range(64):
+            table.pop(row, None)
+        table.update({row: big() for row in range(128)})
+
+    beside(change, lambda: lesson.before_walk(table, 1000))
+
+
+def cpp_borrowed_list():
+    column = [big() for _ in range(64)]
+
+    def change():
+        for row in range(64):
+            column[row] = big()
+
+    beside(change, lambda: twin.object_scan.before_sum(column, 1000))
+
+
+def shared_iterator():
+    """Threads that draw from one generator, as from a queue."""
+    rows = (row for row in range(1_000_000))
+    seen, errors = [], []
+
+    def draw():
+        try:
+            seen.extend(rows)
+        except ValueError as error:
+            errors.append(str(error))
+
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(set(errors)), []
+
+
+def changed_meanwhile():
+    """The same changes, beside scans: each answer is of some state of the container."""
+    column = [big() for _ in range(1000)]
+    table = {row: big() for row in range(64)}
+
+    def change():
+        del column[10:]
+        for row in range(10):
+            column[row] = big()
+        column.extend(big() for _ in range(990))
+        for row in range(64):
+            table.pop(row, None)
+        table.update({row: big() for row in range(128)})
+
+    def read():
+        for kind, container in itertools.product(("int64", "float64", "str"), (column, table)):
+            assert all(value is not None for value in lesson.scan(container, kind))
+        twin.object_scan.after_sum(column, 10)
+        twin.object_scan.after_sum(table, 10)
+
+    global PATIENCE
+    PATIENCE = 4
+    beside(change, read)
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 70_000
+
+
+class Int(int):
+    pass
+
+
+class Text(str):
+    pass
+
+
+class Index:
+    def __index__(self):
+        return 12
+
+
+def ints_of_all_kinds():
+    import numpy
+    import pandas
+
+    values = [0, -1, 2**63 - 1, -(2**63), Level.HIGH, Int(5), numpy.int8(-3), numpy.uint64(7), Index(),
+              None, float("nan"), pandas.NaT, pandas.NA, numpy.float64("nan")]  # fmt: skip
+    expected = [0, -1, 2**63 - 1, -(2**63), 70_000, 5, -3, 7, 12, None, None, None, None, None]
+    assert lesson.scan(values, "int64") == expected
+    array = numpy.array(values, dtype=object)
+    assert lesson.scan(array, "int64") == expected
+    assert lesson.scan(array[::-1], "int64") == expected[::-1]
+    assert lesson.scan(pandas.Series(values, dtype=object), "int64") == expected
+    assert lesson.scan(dict(enumerate(values)), "int64") == expected
+    assert lesson.scan(iter(values), "int64") == expected
+    floats = [1.5, numpy.float32(0.5), Int(2), 3, None, numpy.int64(4), float("inf"), float("nan")]
+    assert lesson.scan(floats, "float64") == [1.5, 0.5, 2.0, 3.0, None, 4.0, float("inf"), None]
+    assert lesson.scan([True, numpy.bool_(False), None], "bool") == [True, False, None]
+    odd = ["a", Text("b"), 3, None, [1, "x"], b"xy", "é"]
+    return lesson.scan(odd, "str"), ["a", "b", "3", None, "[1, 'x']", "b'xy'", "é"]
+
+
+def refusals():
+    """Never a silent 0: row, value and type are named, and the first row wins at any thread count."""
+    import numpy
+
+    class Raises:
+        def __str__(self):
+            raise LookupError("no text for this one")
+
+    cases = [
+        ("int64", 2**63, OverflowError, f"row 140000: {2**63} does not fit int64"),
+        ("int64", numpy.uint64(2**64 - 1), OverflowError, f"row 140000: {numpy.uint64(2**64 - 1)!r} does not fit int64"),
+        ("int64", True, TypeError, "row 140000: True is of type bool, not int64"),
+        ("int64", numpy.True_, TypeError, "row 140000: np.True_ is of type bool, not int64"),
+        ("int64", 1.0, TypeError, "row 140000: 1.0 is of type float, not int64"),
+        ("int64", "1", TypeError, "row 140000: '1' is of type str, not int64"),
+        ("float64", "1", TypeError, "row 140000: '1' is of type str, not float64"),
+        ("float64", True, TypeError, "row 140000: True is of type bool, not float64"),
+        ("float64", 10**400, OverflowError, "row 140000: 1000"),
+        ("bool", 1, TypeError, "row 140000: 1 is of type int, not bool"),
+        ("str", Raises(), LookupError, "no text for this one"),
+        ("str", "\ud800", UnicodeEncodeError, "surrogates not allowed"),
+    ]  # fmt: skip
+    filler = {"int64": 1, "float64": 1.0, "bool": True, "str": "x"}
+    for kind, wrong, error, message in cases:
+        column = [filler[kind]] * 140_000 + [wrong] + [filler[kind]] * 60_000 + [object()] * 70_000
+        for threads in (1, 2, 8):
+            try:
+                lesson.scan(column, kind, threads)
+            except error as raised:
+                assert message in str(raised), raised
+            else:
+                return f"{wrong!r} was taken for {kind}", message
+
+
+def any_number_of_threads():
+    column = [None if row % 7 == 0 else row for row in range(200_000)]
+    results = [lesson.scan(column, "int64", threads) for threads in (1, 2, 3, 8, 32)]
+    assert all(result == column for result in results)
+    assert lesson.scan([], "int64", 8) == []
+
+
+def strings_that_change_the_column():
+    """A `__str__` that empties the list it is in, and one that collects."""
+    import gc
+
+    column = []
+
+    class Empties:
+        def __str__(self):
+            column.clear()
+            gc.collect()
+            return "emptied"
+
+    column.extend([Empties() if row % 50_000 == 7 else f"row {row}" for row in range(150_000)])
+    got = lesson.scan(column, "str", 2)
+    assert len(got) == 150_000 and got[7] == "emptied" and got[149_999] == "row 149999"
+    return column, []
+
+
+def references():
+    """Nothing of the column is held after the scan, nor after one that failed."""
+    value = object()
+    before = sys.getrefcount(value)
+    for kind in ("str", "int64"):
+        try:
+            lesson.scan([value] * 1000, kind)
+        except TypeError:
+            pass
+    return sys.getrefcount(value), before
+
+
+def stress():
+    column = [big() for _ in range(500)]
+
+    def work(index):
+        if index % 4 == 0:
+            del column[5:]
+            column.extend(big() for _ in range(495))
+        else:
+            assert all(value > 0 for value in lesson.scan(column, "int64"))
+            lesson.scan(column, "str", 1)
+
+    return _faults.storm(work)

@@ -1,0 +1,176 @@
+//! After: a snapshot of owned references, scanned by any number of threads.
+//!
+//! Copy this folder. It needs pyo3 alone.
+
+mod values;
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
+use pyo3::types::{PyDict, PyList};
+
+pub use values::{Nulls, Refused, Value};
+
+/// Rows that a thread takes at a time.
+pub const BLOCK: usize = 65_536;
+
+/// The objects of a column, each with a reference of its own: whatever becomes of the container they
+/// came from, they live as long as this.
+///
+/// Thread-safety: immutable. Dropped while detached, its references go through PyO3's queue.
+pub struct Snapshot {
+    objects: Vec<Py<PyAny>>,
+    nulls: Nulls,
+}
+
+/// Values, and for each row whether it is there. Thread-safety: immutable.
+#[derive(Debug, PartialEq)]
+pub struct Column<T> {
+    /// A default where it is not.
+    pub values: Vec<T>,
+    /// True where the row had a value.
+    pub valid: Vec<bool>,
+}
+
+impl Snapshot {
+    // ANCHOR: snapshot
+    /// Takes what is in the container now: a list, or what has `tolist` (NumPy, pandas), or any
+    /// iterable.
+    ///
+    /// # Errors
+    /// What iterating raises.
+    pub fn of(container: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = container.py();
+        let nulls = Nulls::known(py)?;
+        let list = match container.cast::<PyList>() {
+            Ok(list) => list.clone(),
+            // NumPy takes the references itself; an array that others write to meanwhile is theirs
+            // to guard, as it has no lock.
+            Err(_) => match container.getattr_opt("tolist")? {
+                Some(tolist) => tolist.call0()?.cast_into()?,
+                None => container.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?.cast_into()?,
+            },
+        };
+        // While the section is held every other writer of the list waits: its length and its items
+        // stay, and each gets a reference before anybody can give up the list's own.
+        let objects = with_critical_section(&list, || {
+            list.iter().map(Bound::unbind).collect::<Vec<_>>()
+        });
+        Ok(Self { objects, nulls })
+    }
+
+    /// The values of a dictionary, in its order.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn of_values(dict: &Bound<'_, PyDict>) -> PyResult<Self> {
+        // PyDict_Values holds the section itself, and gives a list of owned references.
+        Self::of(dict.values().as_any())
+    }
+    // ANCHOR_END: snapshot
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.objects.len()
+    }
+
+    // ANCHOR: scan
+    /// Reads every row as a `T`, on `threads` threads that attach once each. The result does not
+    /// depend on their number.
+    ///
+    /// # Errors
+    /// At the first row that is no `T`: `TypeError` or `OverflowError` with row, value and type, or
+    /// what the row's own code raised.
+    pub fn scan<T: Value>(&self, py: Python<'_>, threads: usize) -> PyResult<Column<T>> {
+        let blocks: Vec<&[Py<PyAny>]> = self.objects.chunks(BLOCK).collect();
+        let next = AtomicUsize::new(0);
+        let done: Vec<Mutex<Option<PyResult<Column<T>>>>> =
+            blocks.iter().map(|_| Mutex::default()).collect();
+        let work = || {
+            Python::try_attach(|py| {
+                loop {
+                    // Relaxed: it hands out numbers; the results are published by the join.
+                    let block = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(objects) = blocks.get(block) else { return };
+                    let result = self.block(py, objects, block * BLOCK);
+                    if result.is_err() {
+                        // Earlier blocks were all taken; later ones are not wanted.
+                        next.store(blocks.len(), Ordering::Relaxed);
+                    }
+                    *done[block].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                }
+            })
+        };
+        // Detached: the threads attach, and one of them may stop the world.
+        py.detach(|| {
+            std::thread::scope(|scope| {
+                for _ in 0..threads.clamp(1, blocks.len().max(1)) {
+                    scope.spawn(work);
+                }
+            })
+        });
+        let mut column =
+            Column { values: Vec::with_capacity(self.rows()), valid: Vec::with_capacity(self.rows()) };
+        for result in done {
+            let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let stopped = || Err(PyRuntimeError::new_err("the interpreter is shutting down"));
+            let block = result.unwrap_or_else(stopped)?;
+            column.values.extend(block.values);
+            column.valid.extend(block.valid);
+        }
+        Ok(column)
+    }
+
+    fn block<T: Value>(&self, py: Python<'_>, objects: &[Py<PyAny>], first: usize) -> PyResult<Column<T>> {
+        let mut column =
+            Column { values: Vec::with_capacity(objects.len()), valid: Vec::with_capacity(objects.len()) };
+        for (row, object) in objects.iter().enumerate() {
+            // Bound to the snapshot's reference: no count is touched.
+            let object = object.bind(py);
+            // The commonest first: an exact instance needs no look at the nulls.
+            let read = match T::exact(object) {
+                Some(read) => read.map(Some),
+                None if self.nulls.contains(object) => Ok(None),
+                None => T::other(object).map(Some),
+            };
+            match read {
+                Ok(value) => {
+                    column.valid.push(value.is_some());
+                    column.values.push(value.unwrap_or_default());
+                }
+                Err(refused) => return Err(refused.into_err::<T>(object, first + row)),
+            }
+        }
+        Ok(column)
+    }
+    // ANCHOR_END: scan
+}
+
+impl Refused {
+    fn into_err<T: Value>(self, object: &Bound<'_, PyAny>, row: usize) -> PyErr {
+        let shown = || -> String {
+            let text = object.repr().map_or("a value without a repr".into(), |r| r.to_string());
+            text.chars().take(80).collect()
+        };
+        match self {
+            Self::Raised(error) => error,
+            Self::Kind => {
+                let kind = object.get_type().name().map_or("?".into(), |name| name.to_string());
+                PyTypeError::new_err(format!("row {row}: {} is of type {kind}, not {}", shown(), T::NAME))
+            }
+            Self::Range => {
+                PyOverflowError::new_err(format!("row {row}: {} does not fit {}", shown(), T::NAME))
+            }
+        }
+    }
+}
+
+/// Whether two objects are one.
+pub(crate) fn same(one: &Bound<'_, PyAny>, other: *mut ffi::PyObject) -> bool {
+    std::ptr::eq(one.as_ptr(), other)
+}
