@@ -30,6 +30,7 @@ int add_lessons(PyObject* module) {
         {"shared_refcounts", shared_refcounts_methods},
         {"string_fast_path", string_fast_path_methods},
         {"object_scan", object_scan_methods},
+        {"arrow_zero_copy", arrow_zero_copy_methods},
     };
     for (const auto& lesson : lessons) {
         PyObject* submodule = PyModule_New(lesson.name);

@@ -55,3 +55,4 @@ extern PyMethodDef call_frame_methods[];
 extern PyMethodDef shared_refcounts_methods[];
 extern PyMethodDef string_fast_path_methods[];
 extern PyMethodDef object_scan_methods[];
+extern PyMethodDef arrow_zero_copy_methods[];

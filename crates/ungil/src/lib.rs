@@ -22,5 +22,6 @@ fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     call_frame::python::register(module)?;
     shared_refcounts::python::register(module)?;
     string_fast_path::python::register(module)?;
-    object_scan::python::register(module)
+    object_scan::python::register(module)?;
+    arrow_zero_copy::python::register(module)
 }
