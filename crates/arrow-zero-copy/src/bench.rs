@@ -28,7 +28,7 @@ def make(path, rows):
     picked = [words.take(pyarrow.array(draw.integers(0, 6, rows))) for _ in range(3)]
     table = compute.binary_join_element_wise(*picked, ' via ')
     return {name: pandas.Series(pandas.array(column, dtype='str'))
-            for name, column in (('flights', text), ('table', table))}
+            for name, column in (('flight-texts', text), ('table', table))}
 def objects(series):
     return series.to_numpy(object).tolist()
 def arrow(series):

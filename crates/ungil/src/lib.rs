@@ -23,5 +23,6 @@ fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     shared_refcounts::python::register(module)?;
     string_fast_path::python::register(module)?;
     object_scan::python::register(module)?;
-    arrow_zero_copy::python::register(module)
+    arrow_zero_copy::python::register(module)?;
+    whole_port::register(module)
 }

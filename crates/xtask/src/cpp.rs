@@ -14,7 +14,7 @@ fn sources(folder: &str) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = walkdir::WalkDir::new(paths::root().join(folder))
         .into_iter()
         .filter_map(|entry| entry.ok().map(|e| e.into_path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "cc" || e == "h"))
+        .filter(|path| path.extension().is_some_and(|e| e == "cc" || e == "h" || e == "c"))
         .collect();
     files.sort();
     if files.is_empty() {
@@ -60,6 +60,7 @@ pub fn format(write: bool) -> Result<()> {
     let tools = python::tool_environment()?;
     let mut files = sources("cpp")?;
     files.extend(sources("crates/engine")?);
+    files.extend(sources("crates/string-fast-path")?);
     let mut command = Command::new(tools.program("clang-format"));
     command.args(if write { &["-i"][..] } else { &["--dry-run", "-Werror"][..] }).args(files);
     sh::run(&mut command).context("run `cargo xtask fmt`")?;

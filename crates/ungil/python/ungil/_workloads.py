@@ -50,3 +50,15 @@ def second(a, b):
 
 def times(value, rate):
     return value * rate
+
+
+def decorated_speed():
+    """A function as decorators make them: nested, with the function in a closure."""
+    import functools
+
+    @functools.wraps(speed)
+    def wrapper(distance, air_time):
+        return speed_of(distance, air_time)
+
+    speed_of = speed
+    return wrapper

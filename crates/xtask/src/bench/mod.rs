@@ -5,6 +5,7 @@ mod machine;
 pub mod report;
 pub mod results;
 pub mod table;
+pub mod usl;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -37,6 +38,9 @@ pub struct Options {
     /// Builds, for example 3.14,3.14t
     #[arg(long, value_delimiter = ',', default_values_t = ["3.14".to_owned(), "3.14t".to_owned()])]
     builds: Vec<String>,
+    /// Thread counts 1, 2, 4 ... up to this machine's cores, and the law of scaling fitted to them
+    #[arg(long)]
+    fit: bool,
     /// One JSON object a line for each point, and nothing else on standard output
     #[arg(long)]
     json: bool,
@@ -139,7 +143,10 @@ const FULL: Profile = Profile {
 };
 
 pub fn run(options: &Options) -> Result<()> {
-    let lessons = lesson::all(paths::root())?;
+    let mut lessons = lesson::all(paths::root())?;
+    // As the book has them: the first table is that of its first lesson, the last the summary.
+    let summary = std::fs::read_to_string(paths::root().join("book/src/SUMMARY.md"))?;
+    lessons.sort_by_key(|one| summary.find(&format!("({}.md)", one.name)).unwrap_or(usize::MAX));
     let chosen: Vec<&Lesson> = match &options.lesson {
         Some(name) => vec![lesson::find(&lessons, name)?],
         None => lessons.iter().filter(|lesson| lesson.measured()).collect(),
@@ -159,7 +166,8 @@ pub fn run(options: &Options) -> Result<()> {
         options.builds.iter().map(|name| Build::parse(name)).collect::<Result<Vec<_>>>()?;
     for lesson in chosen {
         let of_lesson = lesson.bench.threads.as_deref().unwrap_or(profile.threads);
-        let threads = options.threads.as_deref().unwrap_or(of_lesson);
+        let fitted = options.fit.then(doubling);
+        let threads = options.threads.as_deref().or(fitted.as_deref()).unwrap_or(of_lesson);
         let results = bench(lesson, profile, threads, &builds)?;
         let file = paths::local(&format!("results/{}.json", lesson.name));
         let text = serde_json::to_string_pretty(&results)? + "\n";
@@ -176,10 +184,22 @@ pub fn run(options: &Options) -> Result<()> {
             }
         } else {
             print!("{}", table::text(lesson, &results));
+            if options.fit {
+                print!("{}", usl::text(&usl::lines(&results, &lesson.bench.after)));
+            }
             println!("\nresults  {}\nreport   {}", paths::shown(&file), paths::shown(&html));
         }
     }
     Ok(())
+}
+
+/// 1, 2, 4 and so on, and the number of cores.
+fn doubling() -> Vec<usize> {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+    let mut counts: Vec<usize> =
+        std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|c| *c < cores).collect();
+    counts.push(cores);
+    counts
 }
 
 fn bench(

@@ -83,6 +83,20 @@ pub fn text(lesson: &Lesson, results: &Results) -> String {
     }
     out += "\nx 1 thr: against itself on one thread. after is: how much faster the lesson's\n\
             after is, on the same build and threads. Ratios are medians over rounds.\n";
+    for ratio in &results.ratios {
+        let (one, other) = (&ratio.faster, &ratio.slower);
+        // What the free-threaded build costs where there is one thread.
+        if (&one.variant, one.threads, other.threads) == (&lesson.bench.after, 1, 1)
+            && other.variant == one.variant
+            && other.build != one.build
+            && results.points.first().is_some_and(|first| first.key.workload == one.workload)
+        {
+            out += &format!(
+                "{} on one thread is {:.2}x {} ({}, {})\n",
+                one.build, ratio.value, other.build, one.variant, one.workload
+            );
+        }
+    }
     for reason in &environment.not_run {
         out += &format!("not run: {reason}\n");
     }

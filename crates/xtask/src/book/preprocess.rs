@@ -5,6 +5,7 @@
 //! - `{{#bench lesson}}`, `{{#chart lesson workload}}`, `{{#environment lesson}}`
 //! - `{{#ratio lesson faster/build/threads slower/build/threads [workload]}}` (else the first)
 //! - `{{#collections lesson workload}}`: garbage collections a second
+//! - `{{#scaling all}}`: each lesson's speed-up, and what it foretells
 //! - `{{#faults lesson}}`
 //! - `{{#models lesson}}`, `{{#models all states}}`, `{{#models all mutants}}`: what loom found
 //! - `{{#story lesson variant build}}`: the order in which a model failed, step by step
@@ -19,6 +20,7 @@ use regex::{Captures, Regex};
 use super::models;
 use crate::bench::report;
 use crate::bench::results::{Key, Results};
+use crate::bench::usl;
 use crate::{bench, paths};
 
 pub struct Sources;
@@ -81,6 +83,7 @@ fn one(word: &str, rest: &str) -> Result<String> {
             ratio(&bench::reference(name)?, faster, slower, Some(workload))
         }
         ("collections", [name, workload]) => Ok(collections(&bench::reference(name)?, workload)),
+        ("scaling", ["all"]) => scaling(),
         ("faults", [name]) => faults(&lesson(name)?),
         ("models", [name]) => models::table(&lesson(name)?),
         ("models", ["all", kind @ ("states" | "mutants")]) => models::all(*kind == "mutants"),
@@ -177,6 +180,38 @@ fn ratio(results: &Results, faster: &str, slower: &str, workload: Option<&str>) 
         }
     };
     Ok(if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") })
+}
+
+/// Every measured lesson's after: speed-up, serial share, and what both extremes of the law foretell.
+fn scaling() -> Result<String> {
+    let mut out = String::from(
+        "| lesson | workload | measured | serial at most | 8 cores | 16 cores | 64 cores |\n\
+         |---|---|--:|--:|--:|--:|--:|\n",
+    );
+    for lesson in lesson::all(paths::root())?.iter().filter(|one| one.measured()) {
+        for line in usl::lines(&bench::reference(&lesson.name)?, &lesson.bench.after) {
+            let measured: Vec<String> = line
+                .measured
+                .iter()
+                .map(|(threads, value, [low, high])| {
+                    format!("{value:.2} at {threads} ({low:.2} to {high:.2})")
+                })
+                .collect();
+            out += &format!(
+                "| {} | {} | {} | {:.1} to {:.1} % |",
+                lesson.name,
+                line.workload,
+                measured.join(", "),
+                line.serial[0] * 100.0,
+                line.serial[1] * 100.0
+            );
+            for [low, high] in line.foretold {
+                out += &format!(" {low:.1} to {high:.1} |");
+            }
+            out += "\n";
+        }
+    }
+    Ok(out)
 }
 
 /// Collections a second, a line for each variant on each build.
