@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
@@ -39,8 +39,13 @@ impl Pool {
     /// begins to end, since a thread that attaches later never returns.
     ///
     /// # Errors
-    /// Of the system, if it refuses a thread, and of `atexit`.
+    /// `ValueError` for no thread or more than 1024; of the system, if it refuses a thread, and of
+    /// `atexit`.
     pub fn new(py: Python<'_>, threads: usize) -> PyResult<Arc<Self>> {
+        if !(1..=1024).contains(&threads) {
+            let text = format!("a pool has 1 to 1024 threads, not {threads}");
+            return Err(PyValueError::new_err(text));
+        }
         let (sender, receiver) = channel();
         let receiver = Arc::new(Mutex::new(receiver));
         let mut workers = Vec::with_capacity(threads);
