@@ -132,11 +132,11 @@ const SMOKE: Profile = Profile {
 
 const FULL: Profile = Profile {
     name: "full",
-    rounds: 3,
+    rounds: 5,
     rows: 4_000_000,
     slow_rows: 1_000_000,
     samples: 10,
-    seconds: 0.5,
+    seconds: 0.3,
     warm_up: 0.1,
     threads: &[1, 2, 4],
     flights: true,
@@ -219,8 +219,9 @@ fn bench(
             );
         }
     }
-    // Every point of a round, in an order that changes from round to round.
-    let mut plan: Vec<(usize, usize, usize)> = Vec::new();
+    // Every case of a round, in an order that changes from round to round. What is compared is measured
+    // close together: a case at all its thread counts, and the cases of a workload.
+    let mut plan: Vec<(String, usize, usize, &[usize])> = Vec::new();
     for (index, child) in children.iter().enumerate() {
         for (case, info) in child.listing.cases.iter().enumerate() {
             // The quick profile leaves the flights out; a lesson's own workloads are always in.
@@ -228,21 +229,33 @@ fn bench(
                 continue;
             }
             let counts = if info.threaded { threads } else { &threads[..1] };
-            plan.extend(counts.iter().map(|count| (index, case, *count)));
+            plan.push((info.workload.clone(), index, case, counts));
         }
     }
-    let bar = ProgressBar::new((plan.len() * profile.rounds) as u64).with_style(
+    let points: usize = plan.iter().map(|case| case.3.len()).sum();
+    let bar = ProgressBar::new((points * profile.rounds) as u64).with_style(
         ProgressStyle::with_template("   [{bar:30}] {pos}/{len} {msg}").expect("a constant"),
     );
     let mut raw = Vec::new();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..profile.rounds {
         shuffle(&mut plan, &mut state);
+        let mut workloads: Vec<String> = Vec::new();
+        for (workload, ..) in &plan {
+            if !workloads.contains(workload) {
+                workloads.push(workload.clone());
+            }
+        }
+        // Stable: inside of a workload the order stays shuffled.
+        plan.sort_by_key(|case| workloads.iter().position(|name| *name == case.0));
         if bar.is_hidden() {
             // No terminal: a log gets a line a round.
-            eprintln!("   round {} of {}: {} points", round + 1, profile.rounds, plan.len());
+            eprintln!("   round {} of {}: {} points", round + 1, profile.rounds, points);
         }
-        for &(index, case, count) in &plan {
+        let each = plan.iter().flat_map(|(_, index, case, counts)| {
+            counts.iter().map(|count| (*index, *case, *count))
+        });
+        for (index, case, count) in each {
             let child = &mut children[index];
             let info = child.listing.cases[case].clone();
             bar.inc(1);
