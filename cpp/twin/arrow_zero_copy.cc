@@ -20,8 +20,8 @@ PyObject* before_length(PyObject*, PyObject* args) {
 }
 
 // ANCHOR: after
-// The array is ours from the moment it is moved out of its capsule, and is released once. The release
-// may drop Python objects: it runs attached.
+// The array is ours from the moment it is moved out of its capsule, and is released once. The
+// release may drop Python objects: it runs attached.
 struct Column {
     ArrowArray array{};
     ~Column() {

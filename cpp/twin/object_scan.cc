@@ -14,9 +14,9 @@ int64_t value(PyObject* item) {
 // ANCHOR: before
 int64_t sum_borrowed(PyObject* list) {
     int64_t sum = 0;
-    const Py_ssize_t length = PyList_GET_SIZE(list);  // true now
+    const Py_ssize_t length = PyList_Size(list);  // true now
     for (Py_ssize_t i = 0; i < length; ++i) {
-        PyObject* item = PyList_GET_ITEM(list, i);  // alive now
+        PyObject* item = PyList_GetItem(list, i);  // alive now
         Py_INCREF(item);
         sum += value(item);
         Py_DECREF(item);
@@ -26,7 +26,8 @@ int64_t sum_borrowed(PyObject* list) {
 // ANCHOR_END: before
 
 // ANCHOR: after
-// A new reference, taken while the item cannot be removed; or null where the list has become shorter.
+// A new reference, taken while the item cannot be removed; or null where the list has become
+// shorter.
 int64_t sum_owned(PyObject* list) {
     int64_t sum = 0;
     for (Py_ssize_t i = 0; PyObject* item = PyList_GetItemRef(list, i); ++i) {
@@ -37,8 +38,8 @@ int64_t sum_owned(PyObject* list) {
     return sum;
 }
 
-// PyDict_Next lends key and value: they are safe for as long as the dictionary's critical section is
-// held, and nothing in here may run Python or detach.
+// PyDict_Next lends key and value: they are safe for as long as the dictionary's critical section
+// is held, and nothing in here may run Python or detach.
 int64_t sum_dict(PyObject* dict) {
     int64_t sum = 0;
     Py_BEGIN_CRITICAL_SECTION(dict);
@@ -66,17 +67,18 @@ int64_t sum_any(PyObject* container) {
 // For ThreadSanitizer, which does not see into CPython: native state that both the scan and the one
 // that changes the container keep, its size.
 int64_t plain_size = 0;
+[[gnu::noinline]] void set_size(int64_t size) {
+    plain_size = size;  // race: plain size
+}
+[[gnu::noinline]] int64_t get_size() { return plain_size; }
 std::atomic<int64_t> published_size = 0;
 
 PyObject* before_size(PyObject*, PyObject*) {
     on_threads(2, [](int thread) {
         Attach attached;
         for (int i = 0; i < 1000; ++i) {
-            if (thread == 0) {
-                plain_size = i;  // race: plain size
-            } else if (plain_size < 0) {
-                break;
-            }
+            if (thread == 0) set_size(i);
+            if (thread == 1 && get_size() < 0) break;
         }
     });
     Py_RETURN_NONE;
@@ -86,8 +88,8 @@ PyObject* after_size(PyObject*, PyObject*) {
     on_threads(2, [](int thread) {
         Attach attached;
         for (int i = 0; i < 1000; ++i) {
-            // Relaxed: a size alone orders nothing. Whoever uses it as a bound looks at the container
-            // again, under its lock.
+            // Relaxed: a size alone orders nothing. Whoever uses it as a bound looks at the
+            // container again, under its lock.
             if (thread == 0) published_size.store(i, std::memory_order_relaxed);
             if (thread == 1 && published_size.load(std::memory_order_relaxed) < 0) break;
         }

@@ -178,9 +178,12 @@ def refused_before_it_starts():
     import pyarrow
 
     def made(kind, code, *offsets):
-        packed = pyarrow.py_buffer(struct.pack(f"<{len(offsets)}{code}", *offsets))
-        parts = [None, packed, pyarrow.py_buffer(b"abcdef")]
-        return pyarrow.Array.from_buffers(kind, len(offsets) - 1, parts)
+        # pyarrow looks at both ends: so the offsets are right when it looks, and wrong afterwards.
+        memory = bytearray(struct.pack(f"<{len(offsets)}{code}", *range(len(offsets))))
+        parts = [None, pyarrow.py_buffer(memory), pyarrow.py_buffer(b"abcdef")]
+        array = pyarrow.Array.from_buffers(kind, len(offsets) - 1, parts)
+        memory[:] = struct.pack(f"<{len(offsets)}{code}", *offsets)
+        return array
 
     small, big = pyarrow.string(), pyarrow.large_string()
     bad = [
@@ -256,8 +259,10 @@ def released_once():
         thread.join()
 
     def invalid(array):
-        bad = pyarrow.Array.from_buffers(pyarrow.large_string(), 1,
-                                         [None, pyarrow.py_buffer(struct.pack("<2q", 4, 2)), array.buffers()[2]])  # fmt: skip
+        offsets = bytearray(struct.pack("<2q", 2, 4))
+        parts = [None, pyarrow.py_buffer(offsets), array.buffers()[2]]
+        bad = pyarrow.Array.from_buffers(pyarrow.large_string(), 1, parts)
+        offsets[:] = struct.pack("<2q", 4, 2)
         try:
             lesson.Strings(pyarrow.chunked_array([array, bad]))
         except ValueError:

@@ -5,11 +5,17 @@ use interp_model::sync::{Arc, UnsafeCell};
 use interp_model::{Build, Interp, explore, spawn};
 
 pub const MODELS: &[(&str, fn(Build))] = &[
-    ("plain_pointer", |build| cached(build, Plan { publish: Ordering::Relaxed, look: Ordering::Relaxed, attached: true })),
-    ("read_without_attaching", |build| cached(build, Plan { publish: Ordering::Relaxed, ..Plan::AFTER })),
+    ("plain_pointer", |build| {
+        cached(build, Plan { publish: Ordering::Relaxed, look: Ordering::Relaxed, attached: true })
+    }),
+    ("read_without_attaching", |build| {
+        cached(build, Plan { publish: Ordering::Relaxed, ..Plan::AFTER })
+    }),
     ("cached", |build| cached(build, Plan::AFTER)),
     ("mutant_relaxed_load", |build| cached(build, Plan { look: Ordering::Relaxed, ..Plan::AFTER })),
-    ("mutant_relaxed_store", |build| cached(build, Plan { publish: Ordering::Relaxed, attached: true, ..Plan::AFTER })),
+    ("mutant_relaxed_store", |build| {
+        cached(build, Plan { publish: Ordering::Relaxed, attached: true, ..Plan::AFTER })
+    }),
 ];
 
 #[derive(Clone, Copy)]
@@ -49,7 +55,11 @@ fn cached(build: Build, plan: Plan) {
         let scan = spawn("scan", move || {
             let look = || {
                 if scanned.there.load(plan.look) {
-                    assert_eq!(scanned.length.load(Ordering::Relaxed), 7, "the length of the bytes");
+                    assert_eq!(
+                        scanned.length.load(Ordering::Relaxed),
+                        7,
+                        "the length of the bytes"
+                    );
                     // SAFETY: none is needed if the loads above are right; loom says if not.
                     scanned.bytes.with(|bytes| assert_eq!(unsafe { *bytes }, 0xC3BC));
                 }

@@ -81,6 +81,8 @@ fn read(segment: Segment<'_>) -> usize {
 
 /// Answers from the text of many rows with their offsets.
 type Answer = fn(&[u8], &[i64]) -> usize;
+/// The same of a segment, where it lies.
+type InPlace = fn(Segment<'_>) -> usize;
 
 fn points_of(text: &[u8], _: &[i64]) -> usize {
     text.iter().filter(|byte| (**byte as i8) >= -0x40).count()
@@ -110,12 +112,13 @@ fn serve_lesson(
         let few = slow.min(rows);
         let head = series.get_item(pyo3::types::PySlice::new(py, 0, few as isize, 1))?;
         let strings = Arc::new(Strings::of(&series)?);
-        let questions: [(&str, Answer, fn(Segment<'_>) -> usize, &str); 2] = [
+        let questions: [(&str, Answer, InPlace, &str); 2] = [
             (&name, points_of, code_points, "length"),
             (&format!("{name}-filter"), rows_with, |s| containing(s, &find).len(), "contains"),
         ];
         for (workload, of_text, of_segment, compute) in questions {
-            let count = |strings: &Strings| strings.scan(py, 2, of_segment).into_iter().sum::<usize>();
+            let count =
+                |strings: &Strings| strings.scan(py, 2, of_segment).into_iter().sum::<usize>();
             let (all, part) = (count(&strings), count(&Strings::of(&head)?));
             let mut add = |variant: &str, rows: usize, threaded: bool, work: Work| {
                 let (variant, workload) = (variant.into(), workload.into());
@@ -124,36 +127,61 @@ fn serve_lesson(
             };
             // An object for each row, for each query; then its characters.
             let (objects, own) = (columns.getattr("objects")?.unbind(), head.clone().unbind());
-            add("before:to-numpy", few, false, checked(part, move |py, _| {
-                let list = objects.bind(py).call1((&own,))?.cast_into::<PyList>()?;
-                let text = encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
-                Ok(of_text(&text.bytes, &text.offsets))
-            }));
+            add(
+                "before:to-numpy",
+                few,
+                false,
+                checked(part, move |py, _| {
+                    let list = objects.bind(py).call1((&own,))?.cast_into::<PyList>()?;
+                    let text = encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
+                    Ok(of_text(&text.bytes, &text.offsets))
+                }),
+            );
             // Objects that are there already, read by threads that never attach.
             let list = columns.getattr("objects")?.call1((&head,))?.cast_into::<PyList>()?;
             let kept: Arc<Vec<Py<PyAny>>> = Arc::new(list.iter().map(Bound::unbind).collect());
-            add("between:objects", few, true, checked(part, move |py, threads| {
-                Ok(py.detach(|| over_blocks(&kept, threads, of_text)))
-            }));
+            add(
+                "between:objects",
+                few,
+                true,
+                checked(part, move |py, threads| {
+                    Ok(py.detach(|| over_blocks(&kept, threads, of_text)))
+                }),
+            );
             let column = strings.clone();
-            add("zero-copy", rows, true, checked(all, move |py, threads| {
-                Ok(column.scan(py, threads, of_segment).into_iter().sum())
-            }));
+            add(
+                "zero-copy",
+                rows,
+                true,
+                checked(all, move |py, threads| {
+                    Ok(column.scan(py, threads, of_segment).into_iter().sum())
+                }),
+            );
             if compute == "length" {
                 let column = strings.clone();
-                add("limit:bandwidth", rows, true, checked(0, move |py, threads| {
-                    Ok(column.scan(py, threads, read).into_iter().sum())
-                }));
+                add(
+                    "limit:bandwidth",
+                    rows,
+                    true,
+                    checked(0, move |py, threads| {
+                        Ok(column.scan(py, threads, read).into_iter().sum())
+                    }),
+                );
             }
             let arrow = columns.getattr("arrow")?.call1((&series,))?.unbind();
             let function = columns.getattr(compute)?.unbind();
-            add("peer:pyarrow", rows, false, checked(all, move |py, _| {
-                let result = match compute {
-                    "length" => function.call1(py, (&arrow,))?,
-                    _ => function.call1(py, (&arrow, WORD))?,
-                };
-                result.extract(py)
-            }));
+            add(
+                "peer:pyarrow",
+                rows,
+                false,
+                checked(all, move |py, _| {
+                    let result = match compute {
+                        "length" => function.call1(py, (&arrow,))?,
+                        _ => function.call1(py, (&arrow, WORD))?,
+                    };
+                    result.extract(py)
+                }),
+            );
         }
     }
     serve(py, &cases, module)

@@ -4,8 +4,6 @@ use crate::run::Model;
 
 #[path = "../../attach-once/model.rs"]
 mod attach_once;
-#[path = "../../string-fast-path/model.rs"]
-mod string_fast_path;
 #[path = "../../detach-before-block/model.rs"]
 mod detach_before_block;
 #[path = "../../eager-init/model.rs"]
@@ -18,6 +16,8 @@ mod gil_declaration;
 mod import_cache;
 #[path = "../../interp-model/model.rs"]
 mod own;
+#[path = "../../string-fast-path/model.rs"]
+mod string_fast_path;
 #[path = "../../udf-registry/model.rs"]
 mod udf_registry;
 

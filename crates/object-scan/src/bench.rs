@@ -105,14 +105,23 @@ fn serve_lesson(
         let (name, list): (String, Bound<'_, PyList>) = item?.extract()?;
         let mut add = |variant: &str, threaded: bool, work: Work| {
             let (variant, workload) = (variant.into(), name.clone());
-            cases.push(Case { info: CaseInfo { variant, workload, rows, slow: false, threaded }, work });
+            cases.push(Case {
+                info: CaseInfo { variant, workload, rows, slow: false, threaded },
+                work,
+            });
         };
         let own = || list.clone().unbind();
         if name != "ints-with-nulls" {
             // SAFETY: attached; nobody changes the list, and every row is a number.
-            add("before:borrowed", true, each(own(), rows, |list, row| unsafe { borrowed(list, row) }));
+            add(
+                "before:borrowed",
+                true,
+                each(own(), rows, |list, row| unsafe { borrowed(list, row) }),
+            );
         }
-        let owned = |list: &Bound<'_, PyList>, row| list.get_item(row).and_then(|o| o.extract::<Option<f64>>());
+        let owned = |list: &Bound<'_, PyList>, row| {
+            list.get_item(row).and_then(|o| o.extract::<Option<f64>>())
+        };
         add("extract", true, each(own(), rows, owned));
         let (kept, anew) = if name == "floats" {
             (scan::<f64>(own(), false)?, scan::<f64>(own(), true)?)
@@ -122,15 +131,23 @@ fn serve_lesson(
         add("scan", true, kept);
         add("scan:snapshot-too", true, anew);
         let (arrow, objects) = (columns.getattr("arrow")?.call1((&name,))?.unbind(), own());
-        add("peer:pyarrow", false, timed(move |py| {
-            black_box(arrow.call1(py, (&objects,))?);
-            Ok(())
-        }));
+        add(
+            "peer:pyarrow",
+            false,
+            timed(move |py| {
+                black_box(arrow.call1(py, (&objects,))?);
+                Ok(())
+            }),
+        );
         let numeric = columns.getattr("pandas")?.call1((&list,))?.unbind();
-        add("peer:pandas", false, timed(move |py| {
-            black_box(numeric.call0(py)?);
-            Ok(())
-        }));
+        add(
+            "peer:pandas",
+            false,
+            timed(move |py| {
+                black_box(numeric.call0(py)?);
+                Ok(())
+            }),
+        );
     }
     serve(py, &cases, module)
 }

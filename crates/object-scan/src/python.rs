@@ -1,5 +1,6 @@
 //! The lesson as Python sees it: `ungil._ungil.object_scan`.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -26,9 +27,7 @@ fn rows<'py, T: Value + IntoPyObject<'py>>(
     py: Python<'py>,
     column: Column<T>,
 ) -> PyResult<Vec<Option<Py<PyAny>>>> {
-    let row = |(value, valid): (T, bool)| {
-        valid.then(|| value.into_py_any(py)).transpose()
-    };
+    let row = |(value, valid): (T, bool)| valid.then(|| value.into_py_any(py)).transpose();
     column.values.into_iter().zip(column.valid).map(row).collect()
 }
 

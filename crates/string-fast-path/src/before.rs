@@ -28,8 +28,8 @@ pub fn decode<'py>(
     offsets: &[i64],
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let text = |ends: &[i64]| {
-        let text = std::str::from_utf8(&bytes[ends[0] as usize..ends[1] as usize])?;
-        Ok(PyString::new(py, text).into_any())
+        let text = &bytes[ends[0] as usize..ends[1] as usize];
+        PyString::from_bytes(py, text).map(Bound::into_any)
     };
     offsets.windows(2).map(text).collect()
 }

@@ -66,7 +66,9 @@ fn bare(column: Column) -> Work {
                 let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
                 ready.wait();
                 let start = Instant::now();
-                workers.into_iter().for_each(|worker| worker.join().expect("encoding does not panic"));
+                workers
+                    .into_iter()
+                    .for_each(|worker| worker.join().expect("encoding does not panic"));
                 Ok(Timing { total: start.elapsed(), first_block: None })
             })
         })
@@ -101,7 +103,10 @@ fn serve_lesson(
         let (name, list): (String, Bound<'_, PyList>) = item?.extract()?;
         let mut add = |variant: &str, workload: &str, threaded: bool, work: Work| {
             let (variant, workload) = (variant.into(), workload.into());
-            cases.push(Case { info: CaseInfo { variant, workload, rows, slow: false, threaded }, work });
+            cases.push(Case {
+                info: CaseInfo { variant, workload, rows, slow: false, threaded },
+                work,
+            });
         };
         let column: Column = Arc::new(list.iter().map(Bound::unbind).collect());
         // Objects of the same kind that `before` may write to: it keeps UTF-8 beside each, and what
@@ -117,24 +122,39 @@ fn serve_lesson(
         };
         add("fast", &name, true, bare(column));
         let in_place = list.clone().unbind();
-        add("fast:list", &name, false, timed(move |py| {
-            let list = in_place.bind(py);
-            for from in (0..list.len()).step_by(BLOCK) {
-                let block = from..list.len().min(from + BLOCK);
-                black_box(after::encode_list(list, block, Surrogates::Refuse)?);
-            }
-            Ok(())
-        }));
+        add(
+            "fast:list",
+            &name,
+            false,
+            timed(move |py| {
+                let list = in_place.bind(py);
+                for from in (0..list.len()).step_by(BLOCK) {
+                    let block = from..list.len().min(from + BLOCK);
+                    black_box(after::encode_list(list, block, Surrogates::Refuse)?);
+                }
+                Ok(())
+            }),
+        );
         let cached = fresh()?;
-        add("before:call-a-string", &name, false, timed(move |py| {
-            black_box(before::encode(cached.bind(py))?);
-            Ok(())
-        }));
+        add(
+            "before:call-a-string",
+            &name,
+            false,
+            timed(move |py| {
+                black_box(before::encode(cached.bind(py))?);
+                Ok(())
+            }),
+        );
         let (arrow, seen) = (to_arrow.clone().unbind(), fresh()?);
-        add("peer:pyarrow", &name, false, timed(move |py| {
-            black_box(arrow.call1(py, (&seen,))?);
-            Ok(())
-        }));
+        add(
+            "peer:pyarrow",
+            &name,
+            false,
+            timed(move |py| {
+                black_box(arrow.call1(py, (&seen,))?);
+                Ok(())
+            }),
+        );
         // And back.
         let back = format!("{name}-back");
         let strings = after::encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
@@ -143,19 +163,34 @@ fn serve_lesson(
         }
         let strings: Arc<Strings> = Arc::new(strings);
         let same = strings.clone();
-        add("fast", &back, false, timed(move |py| {
-            black_box(strings.decode(py)?);
-            Ok(())
-        }));
-        add("before:call-a-string", &back, false, timed(move |py| {
-            black_box(PyList::new(py, before::decode(py, &same.bytes, &same.offsets)?)?);
-            Ok(())
-        }));
+        add(
+            "fast",
+            &back,
+            false,
+            timed(move |py| {
+                black_box(strings.decode(py)?);
+                Ok(())
+            }),
+        );
+        add(
+            "before:call-a-string",
+            &back,
+            false,
+            timed(move |py| {
+                black_box(PyList::new(py, before::decode(py, &same.bytes, &same.offsets)?)?);
+                Ok(())
+            }),
+        );
         let array = to_arrow.call1((&list,))?.unbind();
-        add("peer:pyarrow", &back, false, timed(move |py| {
-            black_box(array.call_method0(py, "to_pylist")?);
-            Ok(())
-        }));
+        add(
+            "peer:pyarrow",
+            &back,
+            false,
+            timed(move |py| {
+                black_box(array.call_method0(py, "to_pylist")?);
+                Ok(())
+            }),
+        );
     }
     serve(py, &cases, module)
 }

@@ -89,7 +89,11 @@ fn failed(stream: &mut FFI_ArrowArrayStream) -> PyErr {
         // SAFETY: the stream is not released; the text belongs to it, and is copied.
         unsafe {
             let text = get(stream);
-            if text.is_null() { "?".into() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+            if text.is_null() {
+                "?".into()
+            } else {
+                CStr::from_ptr(text).to_string_lossy().into_owned()
+            }
         }
     });
     PyRuntimeError::new_err(format!("the Arrow stream failed: {}", text.unwrap_or_default()))

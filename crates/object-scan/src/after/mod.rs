@@ -53,14 +53,17 @@ impl Snapshot {
             // to guard, as it has no lock.
             Err(_) => match container.getattr_opt("tolist")? {
                 Some(tolist) => tolist.call0()?.cast_into()?,
-                None => container.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?.cast_into()?,
+                None => container
+                    .try_iter()?
+                    .collect::<PyResult<Vec<_>>>()?
+                    .into_pyobject(py)?
+                    .cast_into()?,
             },
         };
         // While the section is held every other writer of the list waits: its length and its items
         // stay, and each gets a reference before anybody can give up the list's own.
-        let objects = with_critical_section(&list, || {
-            list.iter().map(Bound::unbind).collect::<Vec<_>>()
-        });
+        let objects =
+            with_critical_section(&list, || list.iter().map(Bound::unbind).collect::<Vec<_>>());
         Ok(Self { objects, nulls })
     }
 
@@ -114,8 +117,10 @@ impl Snapshot {
                 }
             })
         });
-        let mut column =
-            Column { values: Vec::with_capacity(self.rows()), valid: Vec::with_capacity(self.rows()) };
+        let mut column = Column {
+            values: Vec::with_capacity(self.rows()),
+            valid: Vec::with_capacity(self.rows()),
+        };
         for result in done {
             let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
             let stopped = || Err(PyRuntimeError::new_err("the interpreter is shutting down"));
@@ -126,9 +131,16 @@ impl Snapshot {
         Ok(column)
     }
 
-    fn block<T: Value>(&self, py: Python<'_>, objects: &[Py<PyAny>], first: usize) -> PyResult<Column<T>> {
-        let mut column =
-            Column { values: Vec::with_capacity(objects.len()), valid: Vec::with_capacity(objects.len()) };
+    fn block<T: Value>(
+        &self,
+        py: Python<'_>,
+        objects: &[Py<PyAny>],
+        first: usize,
+    ) -> PyResult<Column<T>> {
+        let mut column = Column {
+            values: Vec::with_capacity(objects.len()),
+            valid: Vec::with_capacity(objects.len()),
+        };
         for (row, object) in objects.iter().enumerate() {
             // Bound to the snapshot's reference: no count is touched.
             let object = object.bind(py);
@@ -161,7 +173,11 @@ impl Refused {
             Self::Raised(error) => error,
             Self::Kind => {
                 let kind = object.get_type().name().map_or("?".into(), |name| name.to_string());
-                PyTypeError::new_err(format!("row {row}: {} is of type {kind}, not {}", shown(), T::NAME))
+                PyTypeError::new_err(format!(
+                    "row {row}: {} is of type {kind}, not {}",
+                    shown(),
+                    T::NAME
+                ))
             }
             Self::Range => {
                 PyOverflowError::new_err(format!("row {row}: {} does not fit {}", shown(), T::NAME))

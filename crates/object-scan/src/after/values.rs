@@ -85,7 +85,7 @@ impl Value for f64 {
         if is_bool(object) || unsafe { ffi::PyNumber_Check(object.as_ptr()) } == 0 {
             return Err(Refused::Kind);
         }
-        object.extract().map_err(|error| {
+        object.extract().map_err(|error: PyErr| {
             let overflow = error.is_instance_of::<PyOverflowError>(object.py());
             if overflow { Refused::Range } else { Refused::Raised(error) }
         })
@@ -102,7 +102,11 @@ impl Value for bool {
 
     /// NumPy's bool; no number, and no truth of anything else.
     fn other(object: &Bound<'_, PyAny>) -> Result<Self, Refused> {
-        if is_bool(object) { object.is_truthy().map_err(Refused::Raised) } else { Err(Refused::Kind) }
+        if is_bool(object) {
+            object.is_truthy().map_err(Refused::Raised)
+        } else {
+            Err(Refused::Kind)
+        }
     }
 }
 

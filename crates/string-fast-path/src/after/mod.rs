@@ -7,10 +7,10 @@ mod sys;
 use std::ops::Range;
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::PyList;
-use pyo3::ffi;
 
 /// What a lone surrogate becomes: half of a pair, which Python's `str` can hold and UTF-8 cannot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,9 @@
 /* A block of Python strings to UTF-8 with offsets, and back.
  *
  * Encoding reads the strings in place and calls nothing of CPython's, so any thread may do it,
- * attached or not, if somebody owns a reference to each object meanwhile: a string's kind, length and
- * characters do not change once it has been handed out. Decoding makes objects and must be attached.
+ * attached or not, if somebody owns a reference to each object meanwhile: a string's kind, length
+ * and characters do not change once it has been handed out. Decoding makes objects and must be
+ * attached.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -13,8 +14,8 @@
 /* Why encoding stopped at a row. */
 enum { ALL_DONE = 0, BUFFER_FULL = 1, NOT_A_STRING = 2, LONE_SURROGATE = 3 };
 
-/* Objects lie where the allocator put them: the one that is needed in so many rows is asked for now.
- * Its header and its characters may be on two cache lines. */
+/* Objects lie where the allocator put them: the one that is needed in so many rows is asked for
+ * now. Its header and its characters may be on two cache lines. */
 #define AHEAD 24
 struct encoder {
     uint8_t* out;
@@ -81,17 +82,17 @@ static uint8_t* put_latin1(uint8_t* out, const Py_UCS1* in, Py_ssize_t length) {
 }
 
 /* Null at a lone surrogate, unless they are replaced. */
-#define PUT(name, type)                                                                     \
+#define PUT(name, type)                                                                  \
     static uint8_t* name(uint8_t* out, const type* in, Py_ssize_t length, int replace) { \
-        for (Py_ssize_t i = 0; i < length; ++i) {                                           \
-            uint32_t c = in[i];                                                             \
-            if (is_surrogate(c)) {                                                          \
-                if (!replace) return NULL;                                                  \
-                c = 0xFFFD;                                                                 \
-            }                                                                               \
-            out = put(out, c);                                                              \
-        }                                                                                   \
-        return out;                                                                         \
+        for (Py_ssize_t i = 0; i < length; ++i) {                                        \
+            uint32_t c = in[i];                                                          \
+            if (is_surrogate(c)) {                                                       \
+                if (!replace) return NULL;                                               \
+                c = 0xFFFD;                                                              \
+            }                                                                            \
+            out = put(out, c);                                                           \
+        }                                                                                \
+        return out;                                                                      \
     }
 PUT(put_ucs2, Py_UCS2)
 PUT(put_ucs4, Py_UCS4)
@@ -135,8 +136,8 @@ static int encode_other(struct encoder* to, PyObject* object) {
 }
 
 /* Encodes rows `*row` to `rows - 1`; `offsets[*row]` holds where to begin. Writes the offset behind
- * each row and clears the bit of each None in `validity`, which is all ones. Stops at a row for one of
- * the reasons above, with `*row` and `needed` (bytes for that row at most) telling where. */
+ * each row and clears the bit of each None in `validity`, which is all ones. Stops at a row for one
+ * of the reasons above, with `*row` and `needed` (bytes for that row at most) telling where. */
 int ungil_strings_encode(PyObject* const* objects, int64_t rows, int64_t* row, int64_t* offsets,
                          uint8_t* validity, int64_t* nulls, uint8_t* out, int64_t capacity,
                          int replace, int cached, int64_t* needed) {

@@ -196,8 +196,9 @@ pub fn run(options: &Options) -> Result<()> {
 /// 1, 2, 4 and so on, and the number of cores.
 fn doubling() -> Vec<usize> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-    let mut counts: Vec<usize> =
-        std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|c| *c < cores).collect();
+    let mut counts: Vec<usize> = std::iter::successors(Some(1), |count| Some(count * 2))
+        .take_while(|c| *c < cores)
+        .collect();
     counts.push(cores);
     counts
 }

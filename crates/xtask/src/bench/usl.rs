@@ -26,10 +26,7 @@ impl Law {
 /// the number of threads (caches do that) counts as no loss.
 pub fn extremes(threads: f64, speed_up: f64) -> [Law; 2] {
     let loss = (threads / speed_up - 1.0).max(0.0) / (threads - 1.0);
-    [
-        Law { contention: loss, coherence: 0.0 },
-        Law { contention: 0.0, coherence: loss / threads },
-    ]
+    [Law { contention: loss, coherence: 0.0 }, Law { contention: 0.0, coherence: loss / threads }]
 }
 
 /// The law that fits speed-ups `(threads, speed_up)` of at least two thread counts above 1, by least
@@ -76,7 +73,6 @@ const CORES: [f64; 3] = [8.0, 16.0, 64.0];
 
 /// One line: measured, and from the pessimist's law to the optimist's at more cores.
 pub struct Line {
-    pub variant: String,
     pub workload: String,
     pub measured: Vec<(usize, f64, [f64; 2])>,
     /// The share of the work that is serial, if all of the loss is; from the spread of the rounds.
@@ -105,7 +101,6 @@ pub fn line(results: &Results, variant: &str, workload: &str) -> Option<Line> {
     });
     let serial = [most.spread[1], most.spread[0]].map(|c| extremes(threads, c)[0].contention);
     Some(Line {
-        variant: variant.into(),
         workload: workload.into(),
         measured: ratios.iter().map(|r| (r.faster.threads, r.value, r.spread)).collect(),
         serial,
@@ -175,7 +170,9 @@ mod tests {
 
     #[test]
     fn no_part_of_a_fit_is_below_zero() {
-        for points in [[(2.0, 2.1), (4.0, 4.3)], [(2.0, 1.99), (4.0, 3.0)], [(2.0, 1.2), (4.0, 2.0)]] {
+        for points in
+            [[(2.0, 2.1), (4.0, 4.3)], [(2.0, 1.99), (4.0, 3.0)], [(2.0, 1.2), (4.0, 2.0)]]
+        {
             let law = fit(&points);
             assert!(law.contention >= 0.0 && law.coherence >= 0.0, "{law:?}");
         }
