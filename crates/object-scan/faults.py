@@ -2,7 +2,9 @@
 
 import enum
 import itertools
+import os
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -11,12 +13,29 @@ import twin
 from ungil import _faults
 from ungil._ungil import object_scan as lesson
 
-PATIENCE = 20
+PATIENCE = 3
+
+
+def until_it_crashes(variant):
+    """Runs a variant in processes of their own until one dies of a signal, and dies of the same.
+
+    Whether a freed object is met within seconds is chance, and so is what comes of it: most often a
+    SIGSEGV, sometimes a hang in corrupted memory. Where there is a GIL, one process is enough to see
+    that nothing comes of it."""
+    for _ in range(1 if _faults.gil_enabled() else 15):
+        command = [sys.executable, "-m", "ungil._faults", __file__, variant]
+        try:
+            ended = subprocess.run(command, capture_output=True, timeout=8)
+        except subprocess.TimeoutExpired:
+            continue
+        if ended.returncode < 0:
+            os.kill(os.getpid(), -ended.returncode)
+        assert b'"outcome": "ok"' in ended.stdout, ended.stdout
 
 
 def beside(change, read):
     """`read` until it crashes or the time is up, while two threads `change` what it reads."""
-    end = time.monotonic() + (PATIENCE if not _faults.gil_enabled() else 2)
+    end = time.monotonic() + PATIENCE
     stop = threading.Event()
 
     def run():
@@ -41,6 +60,10 @@ def big():
 
 
 def borrowed_list():
+    until_it_crashes("borrowed_list_once")
+
+
+def borrowed_list_once():
     column = [big() for _ in range(64)]
 
     def change():
@@ -51,6 +74,10 @@ def borrowed_list():
 
 
 def stale_size():
+    until_it_crashes("stale_size_once")
+
+
+def stale_size_once():
     column = [big() for _ in range(1000)]
 
     def change():
@@ -61,6 +88,10 @@ def stale_size():
 
 
 def borrowed_dict():
+    until_it_crashes("borrowed_dict_once")
+
+
+def borrowed_dict_once():
     table = {"rate": big()}
 
     def change():
@@ -71,6 +102,10 @@ def borrowed_dict():
 
 
 def walked_dict():
+    until_it_crashes("walked_dict_once")
+
+
+def walked_dict_once():
     table = {row: big() for row in range(64)}
 
     def change():
@@ -82,6 +117,10 @@ def walked_dict():
 
 
 def cpp_borrowed_list():
+    until_it_crashes("cpp_borrowed_list_once")
+
+
+def cpp_borrowed_list_once():
     column = [big() for _ in range(8)]
 
     def change():
@@ -132,8 +171,6 @@ def changed_meanwhile():
         twin.object_scan.after_sum(column, 10)
         twin.object_scan.after_sum(table, 10)
 
-    global PATIENCE
-    PATIENCE = 4
     beside(change, read)
 
 
