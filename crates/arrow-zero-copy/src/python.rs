@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, LargeStringArray};
+use memchr::memmem::Finder;
 use pyo3::exceptions::PyUnicodeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
@@ -30,23 +31,6 @@ fn before_read(
 #[pyclass(frozen, module = "ungil")]
 struct Strings(Arc<after::Strings>);
 
-fn finder(needle: &[u8]) -> impl Fn(&[u8]) -> Option<usize> + Sync + '_ {
-    move |text| {
-        if needle.is_empty() {
-            return Some(0);
-        }
-        // Candidates by their first byte; a column's texts are short.
-        let mut at = 0;
-        loop {
-            at += text[at..].iter().position(|byte| *byte == needle[0])?;
-            if text[at..].starts_with(needle) {
-                return Some(at);
-            }
-            at += 1;
-        }
-    }
-}
-
 #[pymethods]
 impl Strings {
     #[new]
@@ -67,7 +51,8 @@ impl Strings {
     /// How many rows contain `needle`.
     #[pyo3(signature = (needle, threads=2))]
     fn count(&self, py: Python<'_>, needle: &str, threads: usize) -> usize {
-        let find = finder(needle.as_bytes());
+        let finder = Finder::new(needle);
+        let find = |text: &[u8]| finder.find(text);
         let rows = self.0.scan(py, threads, |segment| after::containing(segment, &find).len());
         rows.into_iter().sum()
     }
@@ -75,7 +60,8 @@ impl Strings {
     /// The rows that contain `needle`, as a column of their own: Arrow, without an object made.
     #[pyo3(signature = (needle, threads=2))]
     fn containing(&self, py: Python<'_>, needle: &str, threads: usize) -> PyResult<Filtered> {
-        let find = finder(needle.as_bytes());
+        let finder = Finder::new(needle);
+        let find = |text: &[u8]| finder.find(text);
         let parts = self.0.scan(py, threads, |segment| {
             let rows = after::containing(segment, &find);
             let texts = rows.iter().filter_map(|row| segment.get(*row as usize));

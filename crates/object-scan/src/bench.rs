@@ -98,7 +98,7 @@ fn serve_lesson(
     _data: PathBuf,
 ) -> PyResult<()> {
     let py = module.py();
-    let rows = rows.min(1_000_000);
+    let rows = rows.min(4_000_000);
     let columns = PyModule::from_code(py, COLUMNS, c"columns.py", c"columns")?;
     let mut cases = Vec::new();
     for item in columns.getattr("make")?.call1((rows,))?.call_method0("items")?.try_iter()? {

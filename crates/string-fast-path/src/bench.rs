@@ -181,7 +181,7 @@ fn serve_lesson(
                 Ok(())
             }),
         );
-        let array = to_arrow.call1((&list,))?.unbind();
+        let array = to_arrow.call1((fresh()?,))?.unbind();
         add(
             "peer:pyarrow",
             &back,

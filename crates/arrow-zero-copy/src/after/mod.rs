@@ -123,7 +123,22 @@ impl Drop for Strings {
 
 /// The number of code points: bytes that do not continue a character.
 pub fn code_points(segment: Segment<'_>) -> usize {
-    let count = |text: &[u8]| text.iter().filter(|byte| (**byte as i8) >= -0x40).count();
+    let count = |text: &[u8]| {
+        let begins = |byte: &u8| u8::from((*byte as i8) >= -0x40);
+        // Counted in bytes side by side, so that the compiler uses vectors; a byte holds 255.
+        let (lines, rest) = text.as_chunks::<64>();
+        let mut total: usize = rest.iter().map(|byte| usize::from(begins(byte))).sum();
+        for lines in lines.chunks(255) {
+            let mut counts = [0_u8; 64];
+            for line in lines {
+                for (count, byte) in counts.iter_mut().zip(line) {
+                    *count += begins(byte);
+                }
+            }
+            total += counts.iter().map(|count| usize::from(*count)).sum::<usize>();
+        }
+        total
+    };
     match segment.text() {
         // Without nulls the text of all rows lies in one piece.
         Some(text) => count(text),

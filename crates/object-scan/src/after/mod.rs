@@ -4,9 +4,8 @@
 
 mod values;
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
@@ -90,57 +89,61 @@ impl Snapshot {
     /// At the first row that is no `T`: `TypeError` or `OverflowError` with row, value and type, or
     /// what the row's own code raised.
     pub fn scan<T: Value>(&self, py: Python<'_>, threads: usize) -> PyResult<Column<T>> {
-        let blocks: Vec<&[Py<PyAny>]> = self.objects.chunks(BLOCK).collect();
-        let next = AtomicUsize::new(0);
-        let done: Vec<Mutex<Option<PyResult<Column<T>>>>> =
-            blocks.iter().map(|_| Mutex::default()).collect();
+        let rows = self.rows();
+        // Made at once and shared out: joining the blocks afterwards would be work for one thread.
+        let mut column = Column { values: vec![T::default(); rows], valid: vec![false; rows] };
+        let parts = self.objects.chunks(BLOCK).zip(column.values.chunks_mut(BLOCK));
+        let parts = parts.zip(column.valid.chunks_mut(BLOCK));
+        // Each block is taken once; the lock is how Rust is told so.
+        let blocks: Vec<Mutex<Option<_>>> = parts.map(|part| Mutex::new(Some(part))).collect();
+        let failures = Mutex::new(Vec::new());
+        let (next, count) = (AtomicUsize::new(0), blocks.len());
         let work = || {
             Python::try_attach(|py| {
                 loop {
                     // Relaxed: it hands out numbers; the results are published by the join.
                     let block = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(objects) = blocks.get(block) else { return };
-                    let result = self.block(py, objects, block * BLOCK);
-                    if result.is_err() {
+                    let Some(part) = blocks.get(block).and_then(take) else { return };
+                    let ((objects, values), valid) = part;
+                    if let Err(error) = self.block(py, objects, values, valid, block * BLOCK) {
                         // Earlier blocks were all taken; later ones are not wanted.
-                        next.store(blocks.len(), Ordering::Relaxed);
+                        next.store(count, Ordering::Relaxed);
+                        locked(&failures).push((block, error));
                     }
-                    *done[block].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
                 }
             })
         };
         // Detached: the threads attach, and one of them may stop the world.
-        py.detach(|| {
+        let attached = py.detach(|| {
             std::thread::scope(|scope| {
-                for _ in 0..threads.clamp(1, blocks.len().max(1)) {
-                    scope.spawn(work);
-                }
+                let threads = (0..threads.clamp(1, count.max(1))).map(|_| scope.spawn(work));
+                let threads: Vec<_> = threads.collect();
+                threads.into_iter().all(|thread| matches!(thread.join(), Ok(Some(()))))
             })
         });
-        let mut column = Column {
-            values: Vec::with_capacity(self.rows()),
-            valid: Vec::with_capacity(self.rows()),
-        };
-        for result in done {
-            let result = result.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let stopped = || Err(PyRuntimeError::new_err("the interpreter is shutting down"));
-            let block = result.unwrap_or_else(stopped)?;
-            column.values.extend(block.values);
-            column.valid.extend(block.valid);
+        if !attached {
+            return Err(PyRuntimeError::new_err(
+                "a thread panicked, or the interpreter is shutting down",
+            ));
         }
-        Ok(column)
+        let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match failures.into_iter().min_by_key(|(block, _)| *block) {
+            Some((_, error)) => Err(error),
+            None => {
+                drop(blocks);
+                Ok(column)
+            }
+        }
     }
 
     fn block<T: Value>(
         &self,
         py: Python<'_>,
         objects: &[Py<PyAny>],
+        values: &mut [T],
+        valid: &mut [bool],
         first: usize,
-    ) -> PyResult<Column<T>> {
-        let mut column = Column {
-            values: Vec::with_capacity(objects.len()),
-            valid: Vec::with_capacity(objects.len()),
-        };
+    ) -> PyResult<()> {
         for (row, object) in objects.iter().enumerate() {
             // Bound to the snapshot's reference: no count is touched.
             let object = object.bind(py);
@@ -151,16 +154,22 @@ impl Snapshot {
                 None => T::other(object).map(Some),
             };
             match read {
-                Ok(value) => {
-                    column.valid.push(value.is_some());
-                    column.values.push(value.unwrap_or_default());
-                }
+                Ok(Some(value)) => (values[row], valid[row]) = (value, true),
+                Ok(None) => {}
                 Err(refused) => return Err(refused.into_err::<T>(object, first + row)),
             }
         }
-        Ok(column)
+        Ok(())
     }
     // ANCHOR_END: scan
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
+    locked(slot).take()
 }
 
 impl Refused {

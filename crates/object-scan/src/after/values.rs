@@ -19,7 +19,7 @@ pub enum Refused {
 }
 
 /// A type of column.
-pub trait Value: Default + Send + Sync {
+pub trait Value: Clone + Default + Send + Sync {
     /// For messages.
     const NAME: &'static str;
     /// Reads an exact instance of the type that is meant; `None` for everything else.

@@ -151,11 +151,7 @@ impl Strings {
     /// # Errors
     /// `MemoryError`; `UnicodeDecodeError` for bytes that were not made by [`encode`].
     pub fn decode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        sys::decode(py, &self.offsets, &self.bytes, self.validity.as_deref(), |objects| {
-            objects.into_iter().try_for_each(|object| list.append(object))
-        })?;
-        Ok(list)
+        sys::decode(py, &self.offsets, &self.bytes, self.validity.as_deref())
     }
     // ANCHOR_END: decode
 }

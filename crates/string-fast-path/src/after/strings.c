@@ -24,13 +24,9 @@ struct encoder {
     int cached;  /* whether the UTF-8 that CPython keeps may be looked at */
 };
 
+/* Three or four bytes. */
 static inline uint8_t* put(uint8_t* out, uint32_t c) {
-    if (c < 0x80) {
-        *out++ = (uint8_t)c;
-    } else if (c < 0x800) {
-        *out++ = (uint8_t)(0xC0 | c >> 6);
-        *out++ = (uint8_t)(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
+    if (c < 0x10000) {
         *out++ = (uint8_t)(0xE0 | c >> 12);
         *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
         *out++ = (uint8_t)(0x80 | (c & 0x3F));
@@ -60,24 +56,29 @@ static inline void copy(uint8_t* out, const uint8_t* in, size_t length) {
 
 static inline int is_surrogate(uint32_t c) { return (c & 0xFFFFF800u) == 0xD800; }
 
-/* Eight characters at once where they are ASCII, as most of a European text is. */
+/* One or two bytes, without a branch that depends on the text: two are written, one or two kept. */
+static inline uint8_t* put_below_800(uint8_t* out, uint32_t c) {
+    const uint32_t wide = c >= 0x80;
+    out[0] = (uint8_t)(wide ? 0xC0 | c >> 6 : c);
+    out[1] = (uint8_t)(0x80 | (c & 0x3F));
+    return out + 1 + wide;
+}
+
+/* In long texts eight characters at once where they are ASCII, as most of a European text is. */
 static uint8_t* put_latin1(uint8_t* out, const Py_UCS1* in, Py_ssize_t length) {
     Py_ssize_t i = 0;
-    while (i < length) {
+    while (length >= 32 && i + 8 <= length) {
         uint64_t word;
-        if (i + 8 <= length && (memcpy(&word, in + i, 8), (word & 0x8080808080808080u) == 0)) {
+        memcpy(&word, in + i, 8);
+        if ((word & 0x8080808080808080u) == 0) {
             memcpy(out, &word, 8);
             out += 8;
             i += 8;
         } else {
-            /* No branch that depends on the text: two bytes are written, one or two are kept. */
-            const uint8_t c = in[i++];
-            const uint8_t wide = c >> 7;
-            out[0] = wide ? (uint8_t)(0xC0 | c >> 6) : c;
-            out[1] = (uint8_t)(0x80 | (c & 0x3F));
-            out += 1 + wide;
+            for (const Py_ssize_t end = i + 8; i < end; ++i) out = put_below_800(out, in[i]);
         }
     }
+    for (; i < length; ++i) out = put_below_800(out, in[i]);
     return out;
 }
 
@@ -86,6 +87,10 @@ static uint8_t* put_latin1(uint8_t* out, const Py_UCS1* in, Py_ssize_t length) {
     static uint8_t* name(uint8_t* out, const type* in, Py_ssize_t length, int replace) { \
         for (Py_ssize_t i = 0; i < length; ++i) {                                        \
             uint32_t c = in[i];                                                          \
+            if (c < 0x800) {                                                             \
+                out = put_below_800(out, c);                                             \
+                continue;                                                                \
+            }                                                                            \
             if (is_surrogate(c)) {                                                       \
                 if (!replace) return NULL;                                               \
                 c = 0xFFFD;                                                              \

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::{Refused, Strings, Surrogates};
 
@@ -83,39 +84,27 @@ pub unsafe fn encode(
     Ok(strings)
 }
 
-/// Objects that are made before they are handed on.
-const BATCH: usize = 256;
-
-/// Makes the objects of all rows and hands them on, a batch at a time.
+/// A list of an object for each row.
 pub fn decode<'py>(
     py: Python<'py>,
     offsets: &[i64],
     bytes: &[u8],
     validity: Option<&[u8]>,
-    mut each: impl FnMut(Vec<Bound<'py, PyAny>>) -> PyResult<()>,
-) -> PyResult<()> {
+) -> PyResult<Bound<'py, PyList>> {
     let rows = offsets.len().saturating_sub(1);
     let inside = offsets.windows(2).all(|pair| 0 <= pair[0] && pair[0] <= pair[1])
         && offsets.last().is_none_or(|end| *end as usize <= bytes.len())
         && validity.is_none_or(|bits| bits.len() * 8 >= rows);
     assert!(inside, "offsets go forward and stay inside the bytes");
-    for from in (0..rows).step_by(BATCH) {
-        let count = BATCH.min(rows - from);
-        let mut made = [std::ptr::null_mut(); BATCH];
-        // BATCH is a multiple of 8.
-        let bits = validity.map_or(std::ptr::null(), |bits| bits[from / 8..].as_ptr());
-        // SAFETY: attached; the offsets of these rows and the bytes they name were checked above.
-        let done = unsafe {
-            let offsets = offsets[from..].as_ptr();
-            ungil_strings_decode(offsets, bytes.as_ptr(), bits, count as i64, made.as_mut_ptr())
-        } as usize;
-        // SAFETY: attached; so many new references were written, and each is taken over once.
-        let owned = |object: &*mut ffi::PyObject| unsafe { Bound::from_owned_ptr(py, *object) };
-        let objects = made[..done].iter().map(owned).collect();
-        if done < count {
-            return Err(PyErr::fetch(py));
-        }
-        each(objects)?;
-    }
-    Ok(())
+    // SAFETY: attached. Nobody else has the list: its items, null at first, are written in place, and
+    // those that are still null when it is dropped are passed over, as they are by the collector. The
+    // offsets of all rows and the bytes they name were checked above.
+    let (list, done) = unsafe {
+        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(rows as isize))?;
+        let items = (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item;
+        let bits = validity.map_or(std::ptr::null(), <[u8]>::as_ptr);
+        let done = ungil_strings_decode(offsets.as_ptr(), bytes.as_ptr(), bits, rows as i64, items);
+        (list.cast_into_unchecked(), done as usize)
+    };
+    if done < rows { Err(PyErr::fetch(py)) } else { Ok(list) }
 }
