@@ -40,11 +40,13 @@ pub unsafe fn encode(
     attached: bool,
 ) -> Result<Strings, Refused> {
     let mut strings = Strings {
-        offsets: vec![0; rows + 1],
+        // Not zeroed: strings.c writes the offset behind each row before it counts the row.
+        offsets: Vec::with_capacity(rows + 1),
         // A guess for short texts; strings.c says when it is too small.
         bytes: Vec::with_capacity(rows * 16),
         validity: Some(vec![u8::MAX; rows.div_ceil(8)]),
     };
+    strings.offsets.push(0);
     // Without a GIL CPython publishes the cached UTF-8 with a release store, for whoever looks; with
     // one, a thread must be attached to look.
     let cached = attached || cfg!(Py_GIL_DISABLED);
@@ -68,9 +70,14 @@ pub unsafe fn encode(
             )
         };
         let at = row as usize;
-        let used = strings.offsets[at] as usize;
-        // SAFETY: strings.c has written so many bytes, and they fit.
-        unsafe { strings.bytes.set_len(used) };
+        // SAFETY: strings.c has written the offsets of so many rows, and the last says how many bytes;
+        // there was room for both.
+        let used = unsafe {
+            strings.offsets.set_len(at + 1);
+            let used = strings.offsets[at] as usize;
+            strings.bytes.set_len(used);
+            used
+        };
         match why {
             0 => break,
             1 => strings.bytes.reserve((needed as usize).max(used)),
