@@ -93,25 +93,54 @@ static uint8_t* put_latin1(uint8_t* out, const Py_UCS1* in, Py_ssize_t length) {
     return out;
 }
 
-/* Null at a lone surrogate, unless they are replaced. */
-#define PUT(name, type)                                                                  \
-    static uint8_t* name(uint8_t* out, const type* in, Py_ssize_t length, int replace) { \
-        for (Py_ssize_t i = 0; i < length; ++i) {                                        \
-            uint32_t c = in[i];                                                          \
-            if (c < 0x800) {                                                             \
-                out = put_below_800(out, c);                                             \
-                continue;                                                                \
-            }                                                                            \
-            if (is_surrogate(c)) {                                                       \
-                if (!replace) return NULL;                                               \
-                c = 0xFFFD;                                                              \
-            }                                                                            \
-            out = put(out, c);                                                           \
-        }                                                                                \
-        return out;                                                                      \
+/* One character of any width; null at a lone surrogate, unless it is replaced. */
+static inline uint8_t* put_any(uint8_t* out, uint32_t c, int replace) {
+    if (c < 0x800) return put_below_800(out, c);
+    if (is_surrogate(c)) {
+        if (!replace) return NULL;
+        c = 0xFFFD;
     }
-PUT(put_ucs2, Py_UCS2)
-PUT(put_ucs4, Py_UCS4)
+    return put(out, c);
+}
+
+#define LANES(c) (0x0001000100010001u * (uint64_t)(c))
+
+/* Four characters at once where all are below U+0800 and none is ASCII, as in a Greek or Cyrillic
+ * word: each is two bytes, and those are its lane. */
+static uint8_t* put_ucs2(uint8_t* out, const Py_UCS2* in, Py_ssize_t length, int replace) {
+    Py_ssize_t i = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; i + 4 <= length; i += 4) {
+        uint64_t four;
+        memcpy(&four, in + i, 8);
+        const uint64_t above = four & LANES(0x0780);
+        const uint64_t ascii = (above - LANES(1)) & ~above & LANES(0x8000);
+        if ((four & LANES(0xF800)) == 0 && ascii == 0) {
+            four = (four >> 6 & LANES(0x1F)) | (four & LANES(0x3F)) << 8 | LANES(0x80C0);
+            memcpy(out, &four, 8);
+            out += 8;
+            continue;
+        }
+        for (Py_ssize_t k = i; k < i + 4; ++k) {
+            out = put_any(out, in[k], replace);
+            if (!out) return NULL;
+        }
+    }
+#endif
+    for (; i < length; ++i) {
+        out = put_any(out, in[i], replace);
+        if (!out) return NULL;
+    }
+    return out;
+}
+
+static uint8_t* put_ucs4(uint8_t* out, const Py_UCS4* in, Py_ssize_t length, int replace) {
+    for (Py_ssize_t i = 0; i < length; ++i) {
+        out = put_any(out, in[i], replace);
+        if (!out) return NULL;
+    }
+    return out;
+}
 
 /* Whatever is not compact ASCII. Returns why it stopped, or ALL_DONE. */
 static int encode_other(struct encoder* to, PyObject* object) {
