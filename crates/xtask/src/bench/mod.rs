@@ -299,11 +299,11 @@ fn bench(
     }
     bar.finish_and_clear();
     let mut points = results::points(&lesson.name, &raw);
-    let order: Vec<&String> = lesson.bench.compare[..2.min(lesson.bench.compare.len())]
-        .iter()
-        .chain([&lesson.bench.after])
-        .chain(&lesson.bench.compare)
-        .collect();
+    // As lesson.toml compares; the after comes third if it is not itself in the list.
+    let compare = &lesson.bench.compare;
+    let (first, rest) = compare.split_at(2.min(compare.len()));
+    let after = (!compare.contains(&lesson.bench.after)).then_some(&lesson.bench.after);
+    let order: Vec<&String> = first.iter().chain(after).chain(rest).collect();
     // Workloads as the lesson lists them.
     let workloads: Vec<&String> =
         children.iter().flat_map(|c| &c.listing.cases).map(|case| &case.workload).collect();
