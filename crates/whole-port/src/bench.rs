@@ -93,7 +93,9 @@ fn serve_lesson(
     data: PathBuf,
 ) -> PyResult<()> {
     let py = module.py();
-    let (many, few) = (table(py, &data, rows)?, table(py, &data, slow >> 2)?);
+    // The step that makes a thread state for each block takes milliseconds a block.
+    let rows = rows >> 3;
+    let (many, few) = (table(py, &data, rows)?, table(py, &data, slow >> 4)?);
     let signature = Signature {
         name: "speed".into(),
         parameters: vec![Type::Float64.arrow(); 2],
