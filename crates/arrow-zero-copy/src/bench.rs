@@ -170,13 +170,13 @@ fn serve_lesson(
                     }),
                 );
             }
-            let arrow = columns.getattr("arrow")?.call1((&series,))?.unbind();
+            let arrow = columns.getattr("arrow")?.call1((&head,))?.unbind();
             let function = columns.getattr(compute)?.unbind();
             add(
                 "peer:pyarrow",
-                rows,
+                few,
                 false,
-                checked(all, move |py, _| {
+                checked(part, move |py, _| {
                     let result = match compute {
                         "length" => function.call1(py, (&arrow,))?,
                         _ => function.call1(py, (&arrow, WORD))?,
