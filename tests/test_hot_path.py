@@ -8,10 +8,11 @@ import threading
 import pandas
 import pyarrow
 import pytest
-from conftest import FREE_THREADED
+from conftest import FREE_THREADED, call, name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ungil
 from ungil import _kinds
 from ungil._ungil import (
     arrow_zero_copy,
@@ -70,6 +71,26 @@ class TestShare:
         assert bool(changed) <= FREE_THREADED
         if kind != "draws":
             assert function(1000, 1) == _kinds.KINDS[kind]()(1000, 1)
+
+    def test_registering_shares_what_the_engine_calls(self):
+        function, own = _kinds.closure(), name()
+        ungil.create_function(own, function, ["int64", "int64"], "int64")
+        try:
+            assert scaling.deferred(function) == FREE_THREADED
+            assert scaling.why(function) == []
+        finally:
+            ungil.drop_function(own)
+
+    def test_a_callable_whose_attributes_raise_is_registered_all_the_same(self):
+        class Odd:
+            def __call__(self, value: int) -> int:
+                return value + 1
+
+            @property
+            def __closure__(self):
+                raise LookupError("not for you")
+
+        assert call(Odd(), ["int64"], "int64", [1, 2]) == [2, 3]
 
     def test_the_doctor_accuses_nobody_where_there_is_a_gil(self):
         found = scaling.why(_kinds.nested())

@@ -8,6 +8,7 @@ use engine_python::{drop_function, register_function};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyModule};
+use shared_refcounts::after::share;
 
 use crate::after::{
     self, BatchUdf, FunctionError, OnError, OnNull, SUPPORTED, ScalarUdf, Signature, UdfType,
@@ -53,6 +54,9 @@ fn create_function<'py>(
     let on_null = after::choice(options, "on_null", &ON_NULL)?;
     let on_error = after::choice(options, "on_error", &ON_ERROR)?;
     let signature = Signature::read(name, &function, arg_types, return_type)?;
+    // Lesson shared-refcounts: what is registered is called from many threads. A callable whose own
+    // attributes raise is registered all the same, and may scale less well.
+    let _ = share(&function);
     let udf = ScalarUdf::new(signature, function.unbind(), on_null, on_error);
     register_function(Arc::new(udf), replace)
 }
