@@ -111,9 +111,15 @@ class TestShare:
         told = run([sys.executable, "-m", "ungil.doctor.constants", "no_such_module"])
         assert (told.returncode, "cannot import no_such_module" in told.stderr) == (2, True)
 
-    def test_this_extension_was_imported_from_pyc(self):
-        found = {one["module"] for one in constants.check()}
-        assert not {name for name in found if name.startswith("ungil")}
+    def test_a_module_compiled_here_has_mortal_constants(self):
+        module = type(sys)(name())
+        exec("def scale(v):\n    return v * 1.5", vars(module))
+        sys.modules[module.__name__] = module
+        try:
+            found = {one["module"]: one["example"] for one in constants.check()}
+        finally:
+            del sys.modules[module.__name__]
+        assert found.get(module.__name__) == ("1.5" if FREE_THREADED else None)
 
 
 class TestStrings:
