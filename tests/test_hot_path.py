@@ -22,7 +22,7 @@ from ungil._ungil import (
     shared_refcounts,
     string_fast_path,
 )
-from ungil.doctor import constants, scaling
+from ungil.doctor import scaling
 
 # Any text that UTF-8 can hold, and some that sits at the borders of the encodings.
 TEXT = st.text(st.characters(exclude_categories=("Cs",))) | st.sampled_from(
@@ -110,16 +110,6 @@ class TestShare:
         assert "no attribute 'absent'" in run([*doctor, "ungil:absent"]).stderr
         told = run([sys.executable, "-m", "ungil.doctor.constants", "no_such_module"])
         assert (told.returncode, "cannot import no_such_module" in told.stderr) == (2, True)
-
-    def test_a_module_compiled_here_has_mortal_constants(self):
-        module = type(sys)(name())
-        exec("def scale(v):\n    return v * 1.5", vars(module))
-        sys.modules[module.__name__] = module
-        try:
-            found = {one["module"]: one["example"] for one in constants.check()}
-        finally:
-            del sys.modules[module.__name__]
-        assert found.get(module.__name__) == ("1.5" if FREE_THREADED else None)
 
 
 class TestStrings:

@@ -115,7 +115,7 @@ fn serve_lesson(
                     )
                 })
             };
-            add("limit:attached-throughout", rows, work);
+            add("limit:one-block", rows, work);
         }
     }
     serve(module.py(), &cases, module)

@@ -49,31 +49,36 @@ type Column = Arc<Vec<Py<PyAny>>>;
 fn bare(column: Column) -> Work {
     Box::new(move |py, threads, iterations| {
         let blocks: Vec<&[Py<PyAny>]> = column.chunks(BLOCK).collect();
-        let (next, ready) = (AtomicUsize::new(0), Barrier::new(threads + 1));
-        py.detach(|| {
+        let (next, ready) = (AtomicUsize::new(0), Barrier::new(threads));
+        let work = || {
+            ready.wait();
+            // Each reads the clock itself, as in `attached_threads`: whoever only watched would begin
+            // late.
+            let start = Instant::now();
+            loop {
+                // Relaxed: it hands out numbers.
+                let taken = next.fetch_add(1, Ordering::Relaxed);
+                if taken >= blocks.len() * iterations as usize {
+                    return (start, Instant::now());
+                }
+                let block = blocks[taken % blocks.len()];
+                black_box(after::encode(block, Surrogates::Refuse, None))
+                    .expect("there are no surrogates");
+            }
+        };
+        let times: Vec<(Instant, Instant)> = py.detach(|| {
             std::thread::scope(|scope| {
-                let work = || {
-                    ready.wait();
-                    loop {
-                        // Relaxed: it hands out numbers.
-                        let taken = next.fetch_add(1, Ordering::Relaxed);
-                        if taken >= blocks.len() * iterations as usize {
-                            break;
-                        }
-                        let block = blocks[taken % blocks.len()];
-                        black_box(after::encode(block, Surrogates::Refuse, None))
-                            .expect("there are no surrogates");
-                    }
-                };
                 let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-                ready.wait();
-                let start = Instant::now();
-                workers
-                    .into_iter()
-                    .for_each(|worker| worker.join().expect("encoding does not panic"));
-                Ok(Timing { total: start.elapsed(), first_block: None })
+                let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+                    worker.join().expect("encoding does not panic")
+                };
+                workers.into_iter().map(join).collect()
             })
-        })
+        });
+        let start = times.iter().map(|(start, _)| *start).min();
+        let end = times.iter().map(|(_, end)| *end).max();
+        let total = start.zip(end).map_or(Duration::ZERO, |(start, end)| end - start);
+        Ok(Timing { total, first_block: None })
     })
 }
 

@@ -7,6 +7,7 @@ use super::results::{Key, Point, Ratio, Results};
 /// A number of rows a second, to three digits.
 pub fn rate(rows_per_s: f64) -> String {
     match rows_per_s {
+        r if r >= 1e10 => format!("{:.1} G/s", r / 1e9),
         r if r >= 1e7 => format!("{:.1} M/s", r / 1e6),
         r if r >= 1e6 => format!("{:.2} M/s", r / 1e6),
         r if r >= 1e4 => format!("{:.0} k/s", r / 1e3),

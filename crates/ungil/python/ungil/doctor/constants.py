@@ -27,13 +27,18 @@ def _codes(code, seen):
 
 
 def _functions(module):
-    """The module's own functions, and those of its classes."""
+    """The module's own functions, and those of its classes.
+
+    Only at objects of known types is looked: others may answer any question with code of their own.
+    """
     for value in list(vars(module).values()):
-        if getattr(value, "__module__", None) != module.__name__:
-            continue
-        for one in [value, *vars(value).values()] if isinstance(value, type) else [value]:
-            one = getattr(one, "__func__", getattr(one, "fget", one))
-            if isinstance(one, types.FunctionType):
+        inside = list(vars(value).values()) if type(value) is type else []
+        for one in [value, *inside]:
+            if isinstance(one, (staticmethod, classmethod)):
+                one = one.__func__
+            if isinstance(one, property):
+                one = one.fget
+            if isinstance(one, types.FunctionType) and one.__module__ == module.__name__:
                 yield one
 
 
