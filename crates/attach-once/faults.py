@@ -233,8 +233,10 @@ def stress():
         if index == 0:
             pools.append(attach_once.Pool(1))
             pools.pop(0).close()
+        # A copy: thread 0 changes the list meanwhile, and it is never empty.
+        now = list(pools)
         try:
-            pools[index % len(pools)].run(20, done.append)
+            now[index % len(now)].run(20, done.append)
         except RuntimeError as error:
             # Whoever closes a pool lets it finish what it has, and refuses what comes later.
             assert str(error) == "the pool is closed" and not done, (error, done)
