@@ -3,7 +3,6 @@
 import atexit
 import gc
 import mmap
-import os
 import struct
 import tempfile
 import threading

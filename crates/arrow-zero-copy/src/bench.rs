@@ -2,18 +2,17 @@
 
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
 
-use lesson_kit::bench::{Case, Timing, Work, serve};
-use lesson_kit::protocol::CaseInfo;
+use lesson_kit::bench::{Case, Work, serve, timed};
 use memchr::memmem::Finder;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use string_fast_path::after::{Surrogates, encode, encode_list};
 
-use crate::after::{BLOCK, Segment, Strings, code_points, containing};
+use crate::after::{BLOCK, Segment, Strings, code_points, code_points_of, containing};
 
 /// pandas `str` columns: real flights' tail numbers and destinations, and a generated table.
 const COLUMNS: &std::ffi::CStr = c"
@@ -53,16 +52,13 @@ fn checked(
     expected: usize,
     run: impl Fn(Python<'_>, usize) -> PyResult<usize> + Send + Sync + 'static,
 ) -> Work {
-    Box::new(move |py, threads, iterations| {
-        let start = Instant::now();
-        for _ in 0..iterations {
-            let got = run(py, threads)?;
-            if got != expected {
-                let text = format!("the answer is {got} and should be {expected}");
-                return Err(PyRuntimeError::new_err(text));
-            }
+    timed(move |py, threads| {
+        let got = run(py, threads)?;
+        if got != expected {
+            let text = format!("the answer is {got} and should be {expected}");
+            return Err(PyRuntimeError::new_err(text));
         }
-        Ok(Timing { total: start.elapsed(), first_block: None })
+        Ok(())
     })
 }
 
@@ -87,7 +83,8 @@ type Answer = fn(&[u8], &[i64]) -> usize;
 type InPlace = fn(Segment<'_>) -> usize;
 
 fn points_of(text: &[u8], _: &[i64]) -> usize {
-    text.iter().filter(|byte| (**byte as i8) >= -0x40).count()
+    // The same loop as in place: what differs is how the text was come by.
+    code_points_of(text)
 }
 
 fn rows_with(text: &[u8], offsets: &[i64]) -> usize {
@@ -122,75 +119,48 @@ fn serve_lesson(
             let count =
                 |strings: &Strings| strings.scan(py, 2, of_segment).into_iter().sum::<usize>();
             let (all, part) = (count(&strings), count(&Strings::of(&head)?));
-            let mut add = |variant: &str, rows: usize, threaded: bool, work: Work| {
-                let (variant, workload) = (variant.into(), workload.into());
-                let info = CaseInfo { variant, workload, rows, slow: false, threaded };
-                cases.push(Case { info, work });
-            };
+            let case = |variant: &str, rows, work: Work| Case::new(variant, workload, rows, work);
             // An object for each row, for each query; then its characters.
             let (objects, own) = (columns.getattr("objects")?.unbind(), head.clone().unbind());
-            add(
-                "before:to-numpy",
-                few,
-                false,
-                checked(part, move |py, _| {
-                    let list = objects.bind(py).call1((&own,))?.cast_into::<PyList>()?;
-                    let text = encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
-                    Ok(of_text(&text.bytes, &text.offsets))
-                }),
-            );
+            let work = checked(part, move |py, _| {
+                let list = objects.bind(py).call1((&own,))?.cast_into::<PyList>()?;
+                let text = encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
+                Ok(of_text(&text.bytes, &text.offsets))
+            });
+            cases.push(case("before:to-numpy", few, work).on_one_thread());
             // Objects that are there already, read by threads that never attach.
             let list = columns.getattr("objects")?.call1((&head,))?.cast_into::<PyList>()?;
             let kept: Arc<Vec<Py<PyAny>>> = Arc::new(list.iter().map(Bound::unbind).collect());
-            add(
-                "between:objects",
-                few,
-                true,
-                checked(part, move |py, threads| {
-                    Ok(py.detach(|| over_blocks(&kept, threads, of_text)))
-                }),
-            );
-            let column = strings.clone();
-            add(
-                "zero-copy",
-                rows,
-                true,
-                checked(all, move |py, threads| {
-                    Ok(column.scan(py, threads, of_segment).into_iter().sum())
-                }),
-            );
-            if compute == "length" {
+            let work = checked(part, move |py, threads| {
+                Ok(py.detach(|| over_blocks(&kept, threads, of_text)))
+            });
+            cases.push(case("between:objects", few, work));
+            let in_place = |expected, each: InPlace| {
                 let column = strings.clone();
-                add(
-                    "limit:bandwidth",
-                    rows,
-                    true,
-                    checked(0, move |py, threads| {
-                        Ok(column.scan(py, threads, read).into_iter().sum())
-                    }),
-                );
+                checked(expected, move |py, threads| {
+                    Ok(column.scan(py, threads, each).into_iter().sum())
+                })
+            };
+            cases.push(case("zero-copy", rows, in_place(all, of_segment)));
+            if compute == "length" {
+                cases.push(case("limit:bandwidth", rows, in_place(0, read)));
             }
             let arrow = columns.getattr("arrow")?.call1((&head,))?.unbind();
             let function = columns.getattr(compute)?.unbind();
-            add(
-                "peer:pyarrow",
-                few,
-                false,
-                checked(part, move |py, _| {
-                    let result = match compute {
-                        "length" => function.call1(py, (&arrow,))?,
-                        _ => function.call1(py, (&arrow, WORD))?,
-                    };
-                    result.extract(py)
-                }),
-            );
+            let work = checked(part, move |py, _| {
+                let result = match compute {
+                    "length" => function.call1(py, (&arrow,))?,
+                    _ => function.call1(py, (&arrow, WORD))?,
+                };
+                result.extract(py)
+            });
+            cases.push(case("peer:pyarrow", few, work).on_one_thread());
         }
     }
     serve(py, &cases, module)
 }
 
 fn over_blocks(objects: &[Py<PyAny>], threads: usize, answer: Answer) -> usize {
-    use std::sync::atomic::{AtomicUsize, Ordering};
     let blocks: Vec<&[Py<PyAny>]> = objects.chunks(BLOCK).collect();
     let (next, total) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {

@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
-use lesson_kit::bench::{Case, Timing, Work, serve};
-use lesson_kit::protocol::CaseInfo;
+use lesson_kit::bench::{Case, Work, serve, timed};
 use pyo3::prelude::*;
 
 use crate::{after, before};
@@ -26,40 +24,31 @@ fn block(function: &Bound<'_, PyAny>, block: usize, rows: usize) -> PyResult<()>
 /// The pools, by their number of threads, started before the clock.
 type Pools<P> = Arc<Mutex<HashMap<usize, Arc<P>>>>;
 
-fn timed(iterations: u64, mut run: impl FnMut() -> PyResult<()>) -> PyResult<Timing> {
-    let start = Instant::now();
-    for _ in 0..iterations {
-        run()?;
-    }
-    Ok(Timing { total: start.elapsed(), first_block: None })
-}
-
 fn before_work(
     pools: Pools<before::Pool>,
     function: Arc<Py<PyAny>>,
     size: usize,
     rows: usize,
 ) -> Work {
-    Box::new(move |py, threads, iterations| {
+    timed(move |py, threads| {
         let make = || Arc::new(before::Pool::new(threads));
         let pool = pools.lock().expect("no panic").entry(threads).or_insert_with(make).clone();
-        timed(iterations, || {
-            let function = function.clone();
-            pool.run(py, rows / size, move |py, task| {
-                block(function.bind(py), task, size).expect("numbers add up");
-            });
-            Ok(())
-        })
+        let function = function.clone();
+        pool.run(py, rows / size, move |py, task| {
+            block(function.bind(py), task, size).expect("numbers add up");
+        });
+        Ok(())
     })
 }
 
+/// In blocks of `size(threads)` rows.
 fn after_work(
     pools: Pools<after::Pool>,
     function: Arc<Py<PyAny>>,
-    size: usize,
+    size: impl Fn(usize) -> usize + Send + Sync + 'static,
     rows: usize,
 ) -> Work {
-    Box::new(move |py, threads, iterations| {
+    timed(move |py, threads| {
         let made = pools.lock().expect("no panic").get(&threads).cloned();
         let pool = match made {
             Some(pool) => pool,
@@ -69,11 +58,9 @@ fn after_work(
                 pool
             }
         };
-        timed(iterations, || {
-            let function = function.clone();
-            pool.run(py, rows / size, move |task| {
-                Python::attach(|py| block(function.bind(py), task, size))
-            })
+        let (function, size) = (function.clone(), size(threads));
+        pool.run(py, rows / size, move |task| {
+            Python::attach(|py| block(function.bind(py), task, size))
         })
     })
 }
@@ -90,32 +77,20 @@ fn serve_lesson(
     let (forgetful, kept) = (Pools::default(), Pools::default());
     let mut cases = Vec::new();
     for size in BLOCKS {
-        let mut add = |variant: &str, rows: usize, work: Work| {
-            let workload = format!("blocks-of-{size}");
-            let (slow, threaded) = (false, true);
-            let info = CaseInfo { variant: variant.into(), workload, rows, slow, threaded };
-            cases.push(Case { info, work });
-        };
+        let workload = format!("blocks-of-{size}");
+        let case = |variant: &str, rows, work| Case::new(variant, &workload, rows, work);
         // Where a block costs what its thread state costs, a hundred of them tell.
         let few = (size * 128).min(slow.max(size));
-        add(
-            "before:state-a-block",
-            few,
-            before_work(forgetful.clone(), function.clone(), size, few),
-        );
+        let work = before_work(forgetful.clone(), function.clone(), size, few);
+        cases.push(case("before:state-a-block", few, work));
         let many = (size << 12).min(rows.max(size));
-        add("pool", many, after_work(kept.clone(), function.clone(), size, many));
+        let work = after_work(kept.clone(), function.clone(), move |_| size, many);
+        cases.push(case("pool", many, work));
         if size == BLOCKS[BLOCKS.len() - 1] {
             // One block a thread is as few as can be.
-            let work = {
-                let (pools, function) = (kept.clone(), function.clone());
-                Box::new(move |py: Python<'_>, threads: usize, iterations: u64| {
-                    after_work(pools.clone(), function.clone(), rows / threads, rows)(
-                        py, threads, iterations,
-                    )
-                })
-            };
-            add("limit:one-block", rows, work);
+            let work =
+                after_work(kept.clone(), function.clone(), move |threads| rows / threads, rows);
+            cases.push(case("limit:one-block", rows, work));
         }
     }
     serve(module.py(), &cases, module)

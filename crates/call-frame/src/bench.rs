@@ -3,10 +3,8 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
-use lesson_kit::bench::{Case, Timing, Work, serve, shared_out};
-use lesson_kit::protocol::CaseInfo;
+use lesson_kit::bench::{Case, Work, serve, shared_out, timed};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -143,13 +141,9 @@ fn frame<K: Kind>(function: &Bound<'_, PyAny>, numbers: &[i64]) -> PyResult<i64>
 }
 
 fn limit<N: twin::Number + Send + Sync + 'static>(function: Py<PyAny>, numbers: Vec<N>) -> Work {
-    Box::new(move |py, threads, iterations| {
-        let start = Instant::now();
-        for _ in 0..iterations {
-            py.detach(|| twin::c_loop::<N>(&function, &numbers, &numbers, threads))
-                .ok_or_else(|| PyRuntimeError::new_err("the C loop failed"))?;
-        }
-        Ok(Timing { total: start.elapsed(), first_block: None })
+    timed(move |py, threads| {
+        let sum = py.detach(|| twin::c_loop::<N>(&function, &numbers, &numbers, threads));
+        sum.map(drop).ok_or_else(|| PyRuntimeError::new_err("the C loop failed"))
     })
 }
 
@@ -160,9 +154,7 @@ fn add<K: Kind>(
 ) -> PyResult<()> {
     let function = module.getattr(K::FUNCTION)?;
     let mut push = |variant: &str, work: Work| {
-        let (variant, workload, rows) = (variant.into(), K::NAME.into(), numbers.len());
-        let info = CaseInfo { variant, workload, rows, slow: false, threaded: true };
-        cases.push(Case { info, work });
+        cases.push(Case::new(variant, K::NAME, numbers.len(), work));
     };
     let own = |body: Body| work(function.clone().unbind(), numbers.clone(), body);
     push("before:tuple", own(tuple::<K>));

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use lesson_kit::bench::{Case, attached_threads, serve};
-use lesson_kit::protocol::CaseInfo;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -21,13 +20,6 @@ static PLAIN: AtomicPtr<ffi::PyObject> = AtomicPtr::new(std::ptr::null_mut());
 type LookUp = fn(Python<'_>) -> *mut ffi::PyObject;
 
 fn case(variant: &str, rows: usize, look_up: LookUp) -> Case {
-    let info = CaseInfo {
-        variant: variant.into(),
-        workload: "hits".into(),
-        rows,
-        slow: false,
-        threaded: true,
-    };
     // `rows` look-ups in all, shared out among the threads.
     let work = Box::new(move |py: Python<'_>, threads: usize, iterations: u64| {
         attached_threads(py, threads, move |py| {
@@ -36,7 +28,7 @@ fn case(variant: &str, rows: usize, look_up: LookUp) -> Case {
             }
         })
     });
-    Case { info, work }
+    Case::new(variant, "hits", rows, work)
 }
 
 /// Serves the driver.

@@ -35,6 +35,37 @@ pub struct Case {
     pub work: Work,
 }
 
+impl Case {
+    /// A case of `rows` rows an iteration, measured at each of the thread counts.
+    pub fn new(variant: &str, workload: &str, rows: usize, work: Work) -> Self {
+        let (variant, workload) = (variant.into(), workload.into());
+        Self { info: CaseInfo { variant, workload, rows, slow: false, threaded: true }, work }
+    }
+
+    /// It takes seconds an iteration: measured in the first round only.
+    pub fn slow(mut self) -> Self {
+        self.info.slow = true;
+        self
+    }
+
+    /// It has one thread whatever it is asked for.
+    pub fn on_one_thread(mut self) -> Self {
+        self.info.threaded = false;
+        self
+    }
+}
+
+/// Times `run(py, threads)` from the caller's side, so many times in a row.
+pub fn timed(run: impl Fn(Python<'_>, usize) -> PyResult<()> + Send + Sync + 'static) -> Work {
+    Box::new(move |py, threads, iterations| {
+        let start = Instant::now();
+        for _ in 0..iterations {
+            run(py, threads)?;
+        }
+        Ok(Timing { total: start.elapsed(), first_block: None })
+    })
+}
+
 /// Runs `work` once on each of `threads` new threads, attached. The clock runs from the first thread
 /// that begins to the last that ends; all of them are attached before.
 ///

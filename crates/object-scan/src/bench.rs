@@ -4,10 +4,8 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
-use lesson_kit::bench::{Case, Timing, Work, serve, shared_out};
-use lesson_kit::protocol::CaseInfo;
+use lesson_kit::bench::{Case, Work, serve, shared_out, timed};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -61,31 +59,18 @@ unsafe fn borrowed(list: &Bound<'_, PyList>, row: usize) -> f64 {
     }
 }
 
-fn timed(work: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync + 'static) -> Work {
-    Box::new(move |py, _, iterations| {
-        let start = Instant::now();
-        for _ in 0..iterations {
-            work(py)?;
-        }
-        Ok(Timing { total: start.elapsed(), first_block: None })
-    })
-}
-
 /// The scan on so many threads; with the snapshot taken anew each time, or once before.
 fn scan<T: Value + 'static>(list: Py<PyList>, anew: bool) -> PyResult<Work> {
     let once = Python::attach(|py| Snapshot::of(list.bind(py)))?;
     let once = Arc::new(once);
-    Ok(Box::new(move |py, threads, iterations| {
-        let start = Instant::now();
-        for _ in 0..iterations {
-            let column = if anew {
-                Snapshot::of(list.bind(py))?.scan::<T>(py, threads)?
-            } else {
-                once.scan::<T>(py, threads)?
-            };
-            black_box(column);
-        }
-        Ok(Timing { total: start.elapsed(), first_block: None })
+    Ok(timed(move |py, threads| {
+        let column = if anew {
+            Snapshot::of(list.bind(py))?.scan::<T>(py, threads)?
+        } else {
+            once.scan::<T>(py, threads)?
+        };
+        black_box(column);
+        Ok(())
     }))
 }
 
@@ -103,51 +88,31 @@ fn serve_lesson(
     let mut cases = Vec::new();
     for item in columns.getattr("make")?.call1((rows,))?.call_method0("items")?.try_iter()? {
         let (name, list): (String, Bound<'_, PyList>) = item?.extract()?;
-        let mut add = |variant: &str, threaded: bool, work: Work| {
-            let (variant, workload) = (variant.into(), name.clone());
-            cases.push(Case {
-                info: CaseInfo { variant, workload, rows, slow: false, threaded },
-                work,
-            });
-        };
+        let case = |variant: &str, work: Work| Case::new(variant, &name, rows, work);
         let own = || list.clone().unbind();
         if name != "ints-with-nulls" {
             // SAFETY: attached; nobody changes the list, and every row is a number.
-            add(
-                "before:borrowed",
-                true,
-                each(own(), rows, |list, row| unsafe { borrowed(list, row) }),
-            );
+            let read = |list: &Bound<'_, PyList>, row| unsafe { borrowed(list, row) };
+            cases.push(case("before:borrowed", each(own(), rows, read)));
         }
         let owned = |list: &Bound<'_, PyList>, row| {
             list.get_item(row).and_then(|o| o.extract::<Option<f64>>())
         };
-        add("extract", true, each(own(), rows, owned));
+        cases.push(case("extract", each(own(), rows, owned)));
         let (kept, anew) = if name == "floats" {
             (scan::<f64>(own(), false)?, scan::<f64>(own(), true)?)
         } else {
             (scan::<i64>(own(), false)?, scan::<i64>(own(), true)?)
         };
-        add("scan", true, kept);
-        add("scan:snapshot-too", true, anew);
+        cases.push(case("scan", kept));
+        cases.push(case("scan:snapshot-too", anew));
         let (arrow, objects) = (columns.getattr("arrow")?.call1((&name,))?.unbind(), own());
-        add(
-            "peer:pyarrow",
-            false,
-            timed(move |py| {
-                black_box(arrow.call1(py, (&objects,))?);
-                Ok(())
-            }),
-        );
+        let arrow =
+            timed(move |py, _| arrow.call1(py, (&objects,)).map(|made| drop(black_box(made))));
+        cases.push(case("peer:pyarrow", arrow).on_one_thread());
         let numeric = columns.getattr("pandas")?.call1((&list,))?.unbind();
-        add(
-            "peer:pandas",
-            false,
-            timed(move |py| {
-                black_box(numeric.call0(py)?);
-                Ok(())
-            }),
-        );
+        let numeric = timed(move |py, _| numeric.call0(py).map(|made| drop(black_box(made))));
+        cases.push(case("peer:pandas", numeric).on_one_thread());
     }
     serve(py, &cases, module)
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lesson_kit::bench::{Case, Work, serve, shared_out};
-use lesson_kit::protocol::CaseInfo;
 use pyo3::prelude::*;
 
 use crate::{after, before};
@@ -49,9 +48,7 @@ fn serve_lesson(
     let rows = rows >> 3;
     let mut cases = Vec::new();
     let mut add = |variant: &str, workload: &str, each: Rows| {
-        let (variant, workload) = (variant.into(), workload.into());
-        let info = CaseInfo { variant, workload, rows, slow: false, threaded: true };
-        cases.push(Case { info, work: work(rows, each) });
+        cases.push(Case::new(variant, workload, rows, work(rows, each)));
     };
     let kinds = module.py().import("ungil._kinds")?;
     let makers: Vec<(String, Bound<'_, PyAny>)> = kinds

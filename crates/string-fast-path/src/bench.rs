@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use lesson_kit::bench::{Case, Timing, Work, serve};
-use lesson_kit::protocol::CaseInfo;
+use lesson_kit::bench::{Case, Timing, Work, serve, timed};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -82,16 +81,6 @@ fn bare(column: Column) -> Work {
     })
 }
 
-fn timed(work: impl Fn(Python<'_>) -> PyResult<()> + Send + Sync + 'static) -> Work {
-    Box::new(move |py, _, iterations| {
-        let start = Instant::now();
-        for _ in 0..iterations {
-            work(py)?;
-        }
-        Ok(Timing { total: start.elapsed(), first_block: None })
-    })
-}
-
 /// The same over strings that nobody has looked at, made anew for each iteration beside the clock.
 fn on_fresh(
     fresh: impl Fn(Python<'_>) -> PyResult<Py<PyList>> + Send + Sync + 'static,
@@ -107,6 +96,42 @@ fn on_fresh(
         }
         Ok(Timing { total, first_block: None })
     })
+}
+
+/// The same over one list, again and again.
+fn on_list(
+    list: Py<PyList>,
+    work: impl Fn(&Bound<'_, PyList>) -> PyResult<()> + Send + Sync + 'static,
+) -> Work {
+    timed(move |py, _| work(list.bind(py)))
+}
+
+/// The way back, which makes an object a row, each time.
+fn back(
+    columns: &Bound<'_, PyModule>,
+    workload: &str,
+    list: &Bound<'_, PyList>,
+) -> PyResult<[Case; 3]> {
+    let py = list.py();
+    let strings = after::encode_list(list, 0..list.len(), Surrogates::Refuse)?;
+    if !strings.decode(py)?.eq(list)? {
+        let text = format!("{workload}: the strings do not come back as they were");
+        return Err(PyRuntimeError::new_err(text));
+    }
+    let strings: Arc<Strings> = Arc::new(strings);
+    let same = strings.clone();
+    // Of copies: pyarrow leaves UTF-8 beside the strings that it is given.
+    let copies = columns.getattr("copies")?.call1((list,))?;
+    let array = columns.getattr("to_arrow")?.call1((copies,))?.unbind();
+    let fast = timed(move |py, _| strings.decode(py).map(|made| drop(black_box(made))));
+    let before = timed(move |py, _| {
+        let made = before::decode(py, &same.bytes, &same.offsets)?;
+        PyList::new(py, made).map(|made| drop(black_box(made)))
+    });
+    let peer =
+        timed(move |py, _| array.call_method0(py, "to_pylist").map(|made| drop(black_box(made))));
+    let case = |variant: &str, work| Case::new(variant, workload, list.len(), work).on_one_thread();
+    Ok([case("fast", fast), case("before:call-a-string", before), case("peer:pyarrow", peer)])
 }
 
 /// Serves the driver.
@@ -130,105 +155,45 @@ fn serve_lesson(
         let first = !matches!(name.as_str(), "ascii" | "shuffled");
         let rows = if first { rows >> 2 } else { rows };
         let list = list.get_slice(0, rows);
-        // The way back makes an object a row, each time.
-        let back_rows = rows >> 2;
-        let mut add = |variant: &str, workload: &str, threaded: bool, work: Work| {
-            let rows = if workload.ends_with("-back") { back_rows } else { rows };
-            let (variant, workload) = (variant.into(), workload.into());
-            cases.push(Case {
-                info: CaseInfo { variant, workload, rows, slow: false, threaded },
-                work,
-            });
-        };
+        let case = |variant: &str, work: Work| Case::new(variant, &name, rows, work);
         let column: Column = Arc::new(list.iter().map(Bound::unbind).collect());
-        // The same strings as objects of their own, whose UTF-8 nobody has asked for.
+        cases.push(case("fast", bare(column)));
+        let in_place = list.clone().unbind();
+        let work = timed(move |py, _| {
+            let list = in_place.bind(py);
+            for from in (0..list.len()).step_by(BLOCK) {
+                let block = from..list.len().min(from + BLOCK);
+                black_box(after::encode_list(list, block, Surrogates::Refuse)?);
+            }
+            Ok(())
+        });
+        cases.push(case("fast:list", work).on_one_thread());
+        // The same strings as objects of their own, whose UTF-8 nobody has asked for. They lie in
+        // memory as they were made, which a shuffled column must not; ASCII needs none.
         let (copies, own) = (columns.getattr("copies")?.unbind(), list.clone().unbind());
         let (copies, own) = (Arc::new(copies), Arc::new(own));
         let fresh = move |py: Python<'_>| -> PyResult<Py<PyList>> {
             Ok(copies.bind(py).call1((&*own,))?.cast_into::<PyList>()?.unbind())
         };
-        add("fast", &name, true, bare(column));
-        let in_place = list.clone().unbind();
-        add(
-            "fast:list",
-            &name,
-            false,
-            timed(move |py| {
-                let list = in_place.bind(py);
-                for from in (0..list.len()).step_by(BLOCK) {
-                    let block = from..list.len().min(from + BLOCK);
-                    black_box(after::encode_list(list, block, Surrogates::Refuse)?);
-                }
-                Ok(())
-            }),
-        );
-        // Copies lie in memory as they were made, which a shuffled column must not; ASCII needs none.
-        let looked_at = |py| if first { fresh(py) } else { Ok(list.clone().unbind()) };
-        let (calls, seen) = (fresh.clone(), looked_at(py)?);
-        add(
-            "before:call-a-string",
-            &name,
-            false,
-            if first {
-                on_fresh(calls, |list| before::encode(list).map(|parts| drop(black_box(parts))))
-            } else {
-                timed(move |py| before::encode(seen.bind(py)).map(|parts| drop(black_box(parts))))
-            },
-        );
-        let (arrow, calls, seen) = (to_arrow.clone().unbind(), fresh.clone(), looked_at(py)?);
-        let again =
-            move |py: Python<'_>| arrow.call1(py, (&seen,)).map(|array| drop(black_box(array)));
+        let before =
+            |list: &Bound<'_, PyList>| before::encode(list).map(|made| drop(black_box(made)));
+        let arrow = Arc::new(to_arrow.clone().unbind());
+        let arrow = move |list: &Bound<'_, PyList>| {
+            arrow.bind(list.py()).call1((list,)).map(|made| drop(black_box(made)))
+        };
         if first {
-            let arrow = to_arrow.clone().unbind();
-            add(
-                "peer:pyarrow",
-                &name,
-                false,
-                on_fresh(calls, move |list| {
-                    arrow.bind(list.py()).call1((list,)).map(|array| drop(black_box(array)))
-                }),
+            let again = on_list(fresh(py)?, arrow.clone());
+            cases.push(
+                case("before:call-a-string", on_fresh(fresh.clone(), before)).on_one_thread(),
             );
-            add("peer:pyarrow-again", &name, false, timed(again));
+            cases.push(case("peer:pyarrow", on_fresh(fresh, arrow)).on_one_thread());
+            cases.push(case("peer:pyarrow-again", again).on_one_thread());
         } else {
-            add("peer:pyarrow", &name, false, timed(again));
+            let own = || list.clone().unbind();
+            cases.push(case("before:call-a-string", on_list(own(), before)).on_one_thread());
+            cases.push(case("peer:pyarrow", on_list(own(), arrow)).on_one_thread());
         }
-        // And back.
-        let back = format!("{name}-back");
-        let list = list.get_slice(0, back_rows);
-        let strings = after::encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
-        if !strings.decode(py)?.eq(&list)? {
-            return Err(PyRuntimeError::new_err(format!("{name} does not come back as it was")));
-        }
-        let strings: Arc<Strings> = Arc::new(strings);
-        let same = strings.clone();
-        add(
-            "fast",
-            &back,
-            false,
-            timed(move |py| {
-                black_box(strings.decode(py)?);
-                Ok(())
-            }),
-        );
-        add(
-            "before:call-a-string",
-            &back,
-            false,
-            timed(move |py| {
-                black_box(PyList::new(py, before::decode(py, &same.bytes, &same.offsets)?)?);
-                Ok(())
-            }),
-        );
-        let array = to_arrow.call1((columns.getattr("copies")?.call1((&list,))?,))?.unbind();
-        add(
-            "peer:pyarrow",
-            &back,
-            false,
-            timed(move |py| {
-                black_box(array.call_method0(py, "to_pylist")?);
-                Ok(())
-            }),
-        );
+        cases.extend(back(&columns, &format!("{name}-back"), &list.get_slice(0, rows >> 2))?);
     }
     serve(py, &cases, module)
 }

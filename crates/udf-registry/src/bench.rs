@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lesson_kit::bench::{Case, attached_threads, serve};
-use lesson_kit::protocol::CaseInfo;
 use pyo3::prelude::*;
 
 use crate::after::Registry;
@@ -14,13 +13,6 @@ use crate::after::Registry;
 const NAMES: usize = 100;
 
 fn case(variant: &str, rows: usize, find: impl Fn(&str) -> u64 + Send + Sync + 'static) -> Case {
-    let info = CaseInfo {
-        variant: variant.into(),
-        workload: "look-ups".into(),
-        rows,
-        slow: false,
-        threaded: true,
-    };
     // `rows` look-ups in all, shared out among the threads; each checks what it found.
     let work = Box::new(move |py: Python<'_>, threads: usize, iterations: u64| {
         attached_threads(py, threads, |_| {
@@ -29,7 +21,7 @@ fn case(variant: &str, rows: usize, find: impl Fn(&str) -> u64 + Send + Sync + '
             }
         })
     });
-    Case { info, work }
+    Case::new(variant, "look-ups", rows, work)
 }
 
 fn all() -> impl Iterator<Item = (String, Arc<u64>)> {

@@ -119,31 +119,33 @@ impl Drop for Strings {
 }
 // ANCHOR_END: release
 
-// What a scan is for, three times.
+// Two examples of what a scan is for.
 
-/// The number of code points: bytes that do not continue a character.
+/// The number of code points of a segment.
 pub fn code_points(segment: Segment<'_>) -> usize {
-    let count = |text: &[u8]| {
-        let begins = |byte: &u8| u8::from((*byte as i8) >= -0x40);
-        // Counted in bytes side by side, so that the compiler uses vectors; a byte holds 255.
-        let (lines, rest) = text.as_chunks::<64>();
-        let mut total: usize = rest.iter().map(|byte| usize::from(begins(byte))).sum();
-        for lines in lines.chunks(255) {
-            let mut counts = [0_u8; 64];
-            for line in lines {
-                for (count, byte) in counts.iter_mut().zip(line) {
-                    *count += begins(byte);
-                }
-            }
-            total += counts.iter().map(|count| usize::from(*count)).sum::<usize>();
-        }
-        total
-    };
     match segment.text() {
         // Without nulls the text of all rows lies in one piece.
-        Some(text) => count(text),
-        None => (0..segment.rows()).filter_map(|row| segment.get(row)).map(count).sum(),
+        Some(text) => code_points_of(text),
+        None => (0..segment.rows()).filter_map(|row| segment.get(row)).map(code_points_of).sum(),
     }
+}
+
+/// The number of bytes that do not continue a character.
+pub fn code_points_of(text: &[u8]) -> usize {
+    let begins = |byte: &u8| u8::from((*byte as i8) >= -0x40);
+    // Counted in bytes side by side, so that the compiler uses vectors; a byte holds 255.
+    let (lines, rest) = text.as_chunks::<64>();
+    let mut total: usize = rest.iter().map(|byte| usize::from(begins(byte))).sum();
+    for lines in lines.chunks(255) {
+        let mut counts = [0_u8; 64];
+        for line in lines {
+            for (count, byte) in counts.iter_mut().zip(line) {
+                *count += begins(byte);
+            }
+        }
+        total += counts.iter().map(|count| usize::from(*count)).sum::<usize>();
+    }
+    total
 }
 
 // ANCHOR: contains

@@ -2,18 +2,19 @@
 //!
 //! Copy this folder. It needs pyo3 alone.
 
+mod refused;
 mod values;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError};
-use pyo3::ffi;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyDict, PyList};
 
-pub use values::{Nulls, Refused, Value};
+pub use refused::Refused;
+pub use values::{Nulls, Value};
 
 /// Rows that a thread takes at a time.
 pub const BLOCK: usize = 65_536;
@@ -170,32 +171,4 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
     locked(slot).take()
-}
-
-impl Refused {
-    fn into_err<T: Value>(self, object: &Bound<'_, PyAny>, row: usize) -> PyErr {
-        let shown = || -> String {
-            let text = object.repr().map_or("a value without a repr".into(), |r| r.to_string());
-            text.chars().take(80).collect()
-        };
-        match self {
-            Self::Raised(error) => error,
-            Self::Kind => {
-                let kind = object.get_type().name().map_or("?".into(), |name| name.to_string());
-                PyTypeError::new_err(format!(
-                    "row {row}: {} is of type {kind}, not {}",
-                    shown(),
-                    T::NAME
-                ))
-            }
-            Self::Range => {
-                PyOverflowError::new_err(format!("row {row}: {} does not fit {}", shown(), T::NAME))
-            }
-        }
-    }
-}
-
-/// Whether two objects are one.
-pub(crate) fn same(one: &Bound<'_, PyAny>, other: *mut ffi::PyObject) -> bool {
-    std::ptr::eq(one.as_ptr(), other)
 }

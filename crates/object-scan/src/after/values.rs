@@ -5,18 +5,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-use super::same;
-
-/// Why a row has no value.
-#[derive(Debug)]
-pub enum Refused {
-    /// It is of another type.
-    Kind,
-    /// Its value does not fit.
-    Range,
-    /// Its own code (`__index__`, `__float__`) raised.
-    Raised(PyErr),
-}
+use super::Refused;
 
 /// A type of column.
 pub trait Value: Clone + Default + Send + Sync {
@@ -164,9 +153,7 @@ impl Nulls {
 
     /// `None`, `NaT`, `NA`, or a float that is NaN.
     pub fn contains(&self, object: &Bound<'_, PyAny>) -> bool {
-        let is = |known: &Option<Py<PyAny>>| {
-            known.as_ref().is_some_and(|known| same(object, known.as_ptr()))
-        };
+        let is = |known: &Option<Py<PyAny>>| known.as_ref().is_some_and(|known| object.is(known));
         object.is_none()
             || is(&self.nat)
             || is(&self.na)

@@ -2,15 +2,18 @@
 //!
 //! Copy this folder and `build.rs`. It needs pyo3 and a C compiler.
 
+mod refused;
 mod sys;
 
 use std::ops::Range;
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::PyList;
+
+pub use refused::Refused;
 
 /// What a lone surrogate becomes: half of a pair, which Python's `str` can hold and UTF-8 cannot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,35 +33,6 @@ pub struct Strings {
     pub bytes: Vec<u8>,
     /// Bit `i` (least significant first) is 0 for `None`; absent if there is none.
     pub validity: Option<Vec<u8>>,
-}
-
-/// Why a block was refused; made without Python, so that any thread can.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refused {
-    /// The row is no string and not `None`.
-    NotAString(usize),
-    /// The row has a lone surrogate.
-    Surrogate(usize),
-}
-
-impl Refused {
-    /// The exception, naming `first + row`, the value and what was expected. `objects` is the block.
-    pub fn into_err(self, py: Python<'_>, objects: &[Py<PyAny>], first: usize) -> PyErr {
-        let (Self::NotAString(row) | Self::Surrogate(row)) = self;
-        let value = objects[row].bind(py);
-        let shown = value.repr().map_or("a value without a repr".into(), |repr| repr.to_string());
-        let shown: String = shown.chars().take(80).collect();
-        let row = first + row;
-        match self {
-            Self::NotAString(_) => {
-                let kind = value.get_type().name().map_or("?".into(), |name| name.to_string());
-                PyTypeError::new_err(format!("row {row}: {shown} is of type {kind}, not str"))
-            }
-            Self::Surrogate(_) => PyUnicodeError::new_err(format!(
-                "row {row}: {shown} has a lone surrogate, which UTF-8 cannot hold"
-            )),
-        }
-    }
 }
 
 // ANCHOR: encode
@@ -110,7 +84,7 @@ pub fn encode_list(
         }
     });
     match refused {
-        Ok(strings) => strings.map_err(pyo3::exceptions::PyIndexError::new_err),
+        Ok(strings) => strings.map_err(PyIndexError::new_err),
         Err((refused, row, value)) => {
             let at = match refused {
                 Refused::NotAString(_) => Refused::NotAString(0),

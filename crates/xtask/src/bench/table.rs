@@ -43,6 +43,22 @@ pub fn scaling<'a>(results: &'a Results, point: &Point) -> Option<&'a Ratio> {
     (point.key.threads > 1).then(|| ratio_of(results, &point.key, &one)).flatten()
 }
 
+/// What the free-threaded build costs where there is one thread: the after, on the first workload.
+fn overhead(lesson: &Lesson, results: &Results) -> Option<String> {
+    let workload = &results.points.first()?.key.workload;
+    let after_on_one = |key: &Key| {
+        (&key.variant, &key.workload, key.threads) == (&lesson.bench.after, workload, 1)
+    };
+    let found = results
+        .ratios
+        .iter()
+        .find(|ratio| after_on_one(&ratio.faster) && after_on_one(&ratio.slower))?;
+    Some(format!(
+        "{} on one thread is {:.2}x {} ({}, {workload})\n",
+        found.faster.build, found.value, found.slower.build, lesson.bench.after
+    ))
+}
+
 pub fn text(lesson: &Lesson, results: &Results) -> String {
     let mut out = format!("\n{}: {}\n", lesson.name, lesson.title);
     let environment = &results.environment;
@@ -84,20 +100,7 @@ pub fn text(lesson: &Lesson, results: &Results) -> String {
     }
     out += "\nx 1 thr: against itself on one thread. after is: how much faster the lesson's\n\
             after is, on the same build and threads. Ratios are medians over rounds.\n";
-    for ratio in &results.ratios {
-        let (one, other) = (&ratio.faster, &ratio.slower);
-        // What the free-threaded build costs where there is one thread.
-        if (&one.variant, one.threads, other.threads) == (&lesson.bench.after, 1, 1)
-            && other.variant == one.variant
-            && other.build != one.build
-            && results.points.first().is_some_and(|first| first.key.workload == one.workload)
-        {
-            out += &format!(
-                "{} on one thread is {:.2}x {} ({}, {})\n",
-                one.build, ratio.value, other.build, one.variant, one.workload
-            );
-        }
-    }
+    out += &overhead(lesson, results).unwrap_or_default();
     for reason in &environment.not_run {
         out += &format!("not run: {reason}\n");
     }

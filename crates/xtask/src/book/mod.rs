@@ -2,6 +2,7 @@
 
 mod links;
 mod models;
+mod numbers;
 mod preprocess;
 
 use std::path::PathBuf;

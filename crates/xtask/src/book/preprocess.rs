@@ -17,10 +17,8 @@ use mdbook_driver::book::{Book, BookItem};
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use regex::{Captures, Regex};
 
-use super::models;
+use super::{models, numbers};
 use crate::bench::report;
-use crate::bench::results::{Key, Results};
-use crate::bench::usl;
 use crate::{bench, paths};
 
 pub struct Sources;
@@ -77,13 +75,17 @@ fn one(word: &str, rest: &str) -> Result<String> {
             let svg = report::chart(&lesson(name)?, &bench::reference(name)?, workload)?;
             Ok(format!("<figure role=\"img\" aria-label=\"rows per second\">{svg}</figure>\n"))
         }
-        ("environment", [name]) => Ok(environment(&bench::reference(name)?)),
-        ("ratio", [name, faster, slower]) => ratio(&bench::reference(name)?, faster, slower, None),
-        ("ratio", [name, faster, slower, workload]) => {
-            ratio(&bench::reference(name)?, faster, slower, Some(workload))
+        ("environment", [name]) => Ok(numbers::environment(&bench::reference(name)?)),
+        ("ratio", [name, faster, slower]) => {
+            numbers::ratio(&bench::reference(name)?, faster, slower, None)
         }
-        ("collections", [name, workload]) => Ok(collections(&bench::reference(name)?, workload)),
-        ("scaling", ["all"]) => scaling(),
+        ("ratio", [name, faster, slower, workload]) => {
+            numbers::ratio(&bench::reference(name)?, faster, slower, Some(workload))
+        }
+        ("collections", [name, workload]) => {
+            Ok(numbers::collections(&bench::reference(name)?, workload))
+        }
+        ("scaling", ["all"]) => numbers::scaling(),
         ("faults", [name]) => faults(&lesson(name)?),
         ("models", [name]) => models::table(&lesson(name)?),
         ("models", ["all", kind @ ("states" | "mutants")]) => models::all(*kind == "mutants"),
@@ -138,108 +140,6 @@ pub fn code(place: &str) -> Result<String> {
         other => other.unwrap_or(""),
     };
     Ok(format!("```{language}\n{body}```\n\n<small>{path}</small>\n"))
-}
-
-fn environment(results: &Results) -> String {
-    let e = &results.environment;
-    format!(
-        "{}, {} cores, {}, {}, commit {}, {} profile; {}",
-        e.cpu,
-        e.cores,
-        e.kernel,
-        e.date,
-        e.commit,
-        e.profile,
-        e.processes.join("; ")
-    )
-}
-
-fn ratio(results: &Results, faster: &str, slower: &str, workload: Option<&str>) -> Result<String> {
-    // Else the first workload of the lesson; points are sorted that way.
-    let first = results.points.first().context("the results are empty")?;
-    let workload = workload.unwrap_or(&first.key.workload).to_owned();
-    let key = |text: &str| -> Result<Key> {
-        let parts: Vec<&str> = text.split('/').collect();
-        let [variant, build, threads] = parts[..] else { bail!("write variant/build/threads") };
-        Ok(Key {
-            variant: variant.into(),
-            build: build.into(),
-            workload: workload.clone(),
-            threads: threads.parse()?,
-        })
-    };
-    let (one, other) = (key(faster)?, key(slower)?);
-    // Ratios are kept one way round: that of the lesson's after to everything else.
-    let value = match bench::table::ratio_of(results, &one, &other) {
-        Some(ratio) => ratio.value,
-        None => {
-            let back = bench::table::ratio_of(results, &other, &one);
-            1.0 / back
-                .with_context(|| format!("the results have no ratio of {faster} to {slower}"))?
-                .value
-        }
-    };
-    Ok(if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") })
-}
-
-/// Every measured lesson's after: speed-up, serial share, and what both extremes of the law foretell.
-fn scaling() -> Result<String> {
-    let mut out = String::from(
-        "| lesson | workload | measured | serial at most | 8 cores | 16 cores | 64 cores |\n\
-         |---|---|--:|--:|--:|--:|--:|\n",
-    );
-    for lesson in lesson::all(paths::root())?.iter().filter(|one| one.measured()) {
-        for line in usl::lines(&bench::reference(&lesson.name)?, &lesson.bench.after) {
-            let measured: Vec<String> = line
-                .measured
-                .iter()
-                .map(|(threads, value, [low, high])| {
-                    format!("{value:.2} at {threads} ({low:.2} to {high:.2})")
-                })
-                .collect();
-            out += &format!(
-                "| {} | {} | {} | {:.1} to {:.1} % |",
-                lesson.name,
-                line.workload,
-                measured.join(", "),
-                line.serial[0] * 100.0,
-                line.serial[1] * 100.0
-            );
-            for [low, high] in line.foretold {
-                out += &format!(" {low:.1} to {high:.1} |");
-            }
-            out += "\n";
-        }
-    }
-    Ok(out)
-}
-
-/// Collections a second, a line for each variant on each build.
-fn collections(results: &Results, workload: &str) -> String {
-    let points = results.points.iter().filter(|p| p.key.workload == workload);
-    let points: Vec<_> = points.collect();
-    let mut threads: Vec<usize> = points.iter().map(|p| p.key.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let head: String = threads.iter().map(|count| format!(" {count} thr |")).collect();
-    let mut out = format!("| collections a second | build |{head}\n|---|---|");
-    out += &"--:|".repeat(threads.len());
-    let mut seen = Vec::new();
-    for point in &points {
-        let line = (&point.key.variant, &point.key.build);
-        if seen.contains(&line) {
-            continue;
-        }
-        seen.push(line);
-        out += &format!("\n| `{}` | {} |", line.0, line.1);
-        for count in &threads {
-            let at = points
-                .iter()
-                .find(|p| (&p.key.variant, &p.key.build) == line && p.key.threads == *count);
-            out += &at.map_or(" |".into(), |p| format!(" {:.1} |", p.collections_per_s));
-        }
-    }
-    out + "\n"
 }
 
 fn faults(lesson: &lesson::Lesson) -> Result<String> {

@@ -89,7 +89,7 @@ def _code(report, function):
 
 
 def _walk(report, value, depth):
-    if depth == 0 or id(value) in report.seen and depth < 8:
+    if depth == 0 or id(value) in report.seen:
         return
     if isinstance(value, types.MethodType):
         _counted(report, "bound method", value, _SHARE)
