@@ -1,5 +1,6 @@
 """What each variant of the lesson does, one function a run: see lesson.toml for how each ends."""
 
+import atexit
 import gc
 import os
 import signal
@@ -211,14 +212,22 @@ def interrupted():
 
 
 def exits_while_it_works():
-    """The interpreter ends while tasks are at work: `atexit` waits for them."""
+    """The interpreter ends while tasks are at work: `atexit` waits until all of them are done."""
+    done = []
+
+    def look():
+        # Registered before the pool, so it runs after the pool was closed.
+        if len(done) != 100:
+            os.abort()
+
+    atexit.register(look)
     pool = attach_once.Pool(THREADS)
     started = threading.Event()
 
     def task(number):
         started.set()
         time.sleep(0.01)
-        sum(range(1000))
+        done.append(number)
 
     # A daemon, which the end of the interpreter does not wait for by itself.
     threading.Thread(target=pool.run, args=(100, task), daemon=True).start()

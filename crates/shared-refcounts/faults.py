@@ -102,6 +102,9 @@ def shared():
             assert scaling.deferred(function), kind
             cells = getattr(function, "__closure__", None) or ()
             assert all(scaling.deferred(cell) for cell in cells), kind
+        # What is bound, wrapped or partial too: nothing is left that sharing could mend.
+        left = [one for one in scaling.why(function) if "register it" in one["cure"]]
+        assert not left, (kind, left)
 
 
 def cpp_shared():

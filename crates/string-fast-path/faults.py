@@ -23,7 +23,7 @@ def column():
     """One of each that can be told apart: layout, width, length, where its UTF-8 is."""
     kinds = ["ascii text", "Zürich", "Санкт", "🛫 flight", "a\0b", "é\0", "", "x", "é", "\x7f\x80", "\u07ff\u0800",
              "\uffff\U00010000", "\U0010ffff", "é" * 47, "é" * 48, "a" * 7, "a" * 8, "a" * 9, "a" * 15, "a" * 16,
-             "a" * 17, "ж" * 1000, "🛫" * 1000, "ab" * 40 + "é", "é" + "ab" * 40]  # fmt: skip
+             "a" * 17, "ж" * 1000, "🛫" * 1000, "北京市朝阳区", "жжж北жжжж中", "éé中" * 20, "ab" * 40 + "é", "é" + "ab" * 40]  # fmt: skip
     # `[:-1]`: strings of their own, which no other test has touched.
     made = [(text + ".")[:-1] for text in kinds]
     made += [Text(text) for text in kinds] + [Name.PLAIN, Name.UMLAUT, None]
@@ -132,6 +132,23 @@ def not_strings():
                 assert f"row 2: {value!r} is of type {type(value).__name__}, not str" == str(error), error
             else:
                 return "nothing raised", value
+
+
+def some_rows():
+    """A block of a list: its own rows, errors by the row of the list, no row that is not there."""
+    strings = [f"é{row}" for row in range(100)]
+    assert rows(lesson.encode_rows(strings, 40, 60)) == [text.encode() for text in strings[40:60]]
+    assert lesson.encode_rows(strings, 100, 100) == ([0], b"", None)
+    strings[50:52] = ["\ud800", 7]
+    wrong = [((40, 60), UnicodeError, "row 50: "), ((51, 60), TypeError, "row 51: 7 is of type int")]
+    wrong += [((90, 101), IndexError, "rows 90..101 of a list of 100")]
+    for (start, end), kind, message in wrong:
+        try:
+            lesson.encode_rows(strings, start, end)
+        except kind as error:
+            assert message in str(error), error
+        else:
+            return "nothing raised", message
 
 
 def beyond_2_gib():

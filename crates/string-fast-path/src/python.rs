@@ -59,6 +59,13 @@ fn encode<'py>(list: &Bound<'py, PyList>, how: &str, errors: &str) -> PyResult<P
     Ok(parts(py, strings))
 }
 
+/// After, some rows of a list, in place.
+#[pyfunction]
+fn encode_rows<'py>(list: &Bound<'py, PyList>, start: usize, end: usize) -> PyResult<Parts<'py>> {
+    let strings = after::encode_list(list, start..end, Surrogates::Refuse)?;
+    Ok(parts(list.py(), strings))
+}
+
 /// Back to objects.
 #[pyfunction]
 fn decode<'py>(
@@ -82,6 +89,7 @@ pub fn register(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     let module = PyModule::new(parent.py(), "string_fast_path")?;
     module.add_function(wrap_pyfunction!(before_encode, &module)?)?;
     module.add_function(wrap_pyfunction!(encode, &module)?)?;
+    module.add_function(wrap_pyfunction!(encode_rows, &module)?)?;
     module.add_function(wrap_pyfunction!(decode, &module)?)?;
     module.add_function(wrap_pyfunction!(small_bytes, &module)?)?;
     #[cfg(feature = "bench")]
