@@ -130,8 +130,10 @@ def every_callable():
     call = call_frame.call
     for function in (add, lambda a, b: a + b, operator.add, Adder(), Adder().method,
                      functools.partial(add), int.__add__):  # fmt: skip
-        assert [call(function, 1000, i) for i in range(3)] == [1000, 1001, 1002], function
+        for one in (call, call_frame.call2):
+            assert [one(function, 1000, i) for i in range(3)] == [1000, 1001, 1002], function
     assert call(lambda *values: values, 1, 2, 3) == (1, 2, 3)
+    assert call_frame.call2(lambda *values: values, 1, 2) == (1, 2)
     assert call(functools.partial(lambda *values: values, 0), 1) == (0, 1)
     assert call(str) == "" and call(str, b"x", "ascii") == "x"
     assert call(max, *range(15)) == 14

@@ -174,6 +174,30 @@ def changed_meanwhile():
     beside(change, read)
 
 
+def one_state():
+    """A list whose items are all replaced in one step: a scan sees those of one step, never some of each."""
+    column = [1 << 40] * 2000
+    stop = threading.Event()
+
+    def replace():
+        for number in itertools.count(1 << 41):
+            if stop.is_set():
+                return
+            column[:] = [number] * 2000
+
+    threads = [threading.Thread(target=replace) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(1000):
+            got = lesson.scan(column, "int64", 1)
+            assert len(got) == 2000 and len(set(got)) == 1, sorted(set(got))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 70_000

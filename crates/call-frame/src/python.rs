@@ -52,11 +52,22 @@ fn call<'py>(
     frame.call(function, |index| Ok(arguments[index].clone()))
 }
 
+/// One call with two arguments, as many as the compiler knows of.
+#[pyfunction]
+fn call2<'py>(
+    function: &Bound<'py, PyAny>,
+    a: Bound<'py, PyAny>,
+    b: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    after::call(function, [a, b])
+}
+
 /// Adds the lesson's submodule.
 pub fn register(parent: &Bound<'_, PyModule>) -> PyResult<()> {
     let module = PyModule::new(parent.py(), "call_frame")?;
     module.add_function(wrap_pyfunction!(run, &module)?)?;
     module.add_function(wrap_pyfunction!(call, &module)?)?;
+    module.add_function(wrap_pyfunction!(call2, &module)?)?;
     #[cfg(feature = "bench")]
     crate::bench::register(&module)?;
     parent.add_submodule(&module)
