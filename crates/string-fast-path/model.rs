@@ -2,7 +2,7 @@
 
 use interp_model::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interp_model::sync::{Arc, UnsafeCell};
-use interp_model::{Build, Interp, explore, spawn};
+use interp_model::{Build, Interp, explore, spawn, trace};
 
 pub const MODELS: &[(&str, fn(Build))] = &[
     ("plain_pointer", |build| {
@@ -55,6 +55,7 @@ fn cached(build: Build, plan: Plan) {
         let scan = spawn("scan", move || {
             let look = || {
                 if scanned.there.load(plan.look) {
+                    trace::step("sees the pointer and reads the length and the bytes");
                     assert_eq!(
                         scanned.length.load(Ordering::Relaxed),
                         7,
@@ -72,9 +73,12 @@ fn cached(build: Build, plan: Plan) {
         });
         interp
             .attach(|py| {
+                trace::step("writes the bytes");
                 // SAFETY: as above.
                 text.bytes.with_mut(|bytes| unsafe { *bytes = 0xC3BC });
+                trace::step("writes the length");
                 text.length.store(7, Ordering::Relaxed);
+                trace::step("publishes the pointer to them");
                 text.there.store(true, plan.publish);
                 py.run_python();
             })

@@ -119,27 +119,40 @@ pub fn escape(text: &str) -> String {
 }
 
 pub fn html_table(lesson: &Lesson, results: &Results) -> String {
-    let mut out = String::from(
-        "<table><thead><tr><th>variant<th>data<th>build<th>threads<th>rows/s<th>ns/row\
-         <th>x 1 thread<th>after is<th>first row<th>peak PSS</tr></thead><tbody>\n",
-    );
+    // Every cell is closed: mdBook's parser does not close them itself, and the rest of the page
+    // would become the last cell.
+    const HEADS: [&str; 10] = [
+        "variant",
+        "data",
+        "build",
+        "threads",
+        "rows/s",
+        "ns/row",
+        "x 1 thread",
+        "after is",
+        "first row",
+        "peak PSS",
+    ];
+    let heads: String = HEADS.iter().map(|head| format!("<th>{head}</th>")).collect();
+    let mut out = format!("<table><thead><tr>{heads}</tr></thead><tbody>\n");
     for point in &results.points {
         let ratio = |r: Option<&super::results::Ratio>| {
             r.map_or(String::new(), |r| format!("{:.2}x", r.value))
         };
-        out += &format!(
-            "<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{:.1}<td>{}<td>{}<td>{}<td>{}</tr>\n",
-            point.key.variant,
-            point.key.workload,
-            point.key.build,
-            point.key.threads,
+        let cells = [
+            point.key.variant.clone(),
+            point.key.workload.clone(),
+            point.key.build.clone(),
+            point.key.threads.to_string(),
             table::rate(point.rows_per_s),
-            point.ns_per_row,
+            format!("{:.1}", point.ns_per_row),
             ratio(table::scaling(results, point)),
             ratio(table::after_over(lesson, results, point)),
             point.first_row_ns.map_or(String::new(), table::time),
             table::mebibytes(point.peak_pss),
-        );
+        ];
+        let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+        out += &format!("<tr>{cells}</tr>\n");
     }
     out + "</tbody></table>"
 }

@@ -1,4 +1,5 @@
-//! Every link of the built book leads to a page that exists and to an id that is on it.
+//! Every link of the built book leads to a page that exists and to an id that is on it, and no
+//! table has swallowed the page after it (an unclosed cell does).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use walkdir::WalkDir;
 struct Page {
     ids: BTreeSet<String>,
     links: Vec<String>,
+    /// Elements of a page's flow that are inside a table.
+    swallowed: usize,
 }
 
 /// Gives the number of links; an error lists the broken ones, page by page.
@@ -36,6 +39,13 @@ pub fn check(folder: &Path) -> Result<usize> {
                 broken.push(format!("{name}: {link} {why}"));
             }
         }
+        if page.swallowed > 0 {
+            let name = path.strip_prefix(folder).unwrap_or(path).display();
+            bail!(
+                "{name}: {} figures, headings or code blocks are in a table cell that is not closed",
+                page.swallowed
+            );
+        }
     }
     if !broken.is_empty() {
         bail!("{} broken links:\n{}", broken.len(), broken.join("\n"));
@@ -51,7 +61,10 @@ fn read(html: &str) -> Page {
     };
     let mut links = attribute("a[href]", "href");
     links.extend(attribute("img[src]", "src"));
-    Page { ids: attribute("[id]", "id").into_iter().collect(), links }
+    let flow = Selector::parse("table figure, table h2, table h3, table pre, table table")
+        .expect("the selectors are constants");
+    let swallowed = document.select(&flow).count();
+    Page { ids: attribute("[id]", "id").into_iter().collect(), links, swallowed }
 }
 
 fn broken_link(from: &Path, link: &str, pages: &BTreeMap<PathBuf, Page>) -> Option<String> {
@@ -97,5 +110,16 @@ mod tests {
         assert!(error.contains("2 broken links"), "{error}");
         assert!(error.contains("a.html: b.html#one leads to no such id"), "{error}");
         assert!(error.contains("b.html: absent.html leads to no file"), "{error}");
+    }
+
+    #[test]
+    fn a_table_that_is_not_closed_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let page = |text: &str| std::fs::write(dir.path().join("a.html"), text).unwrap();
+        page("<table><tr><td>1</td></tr></table><h2 id=x>after</h2><figure></figure>");
+        assert_eq!(check(dir.path()).unwrap(), 0);
+        page("<table><tr><td>1<div><h2 id=x>after</h2><figure></figure></div></td></tr></table>");
+        let error = format!("{:#}", check(dir.path()).unwrap_err());
+        assert!(error.contains("a.html: 2 figures, headings or code blocks"), "{error}");
     }
 }
