@@ -20,9 +20,10 @@ def until_it_crashes(variant):
     """Runs a variant in processes of their own until one dies of a signal, and dies of the same.
 
     Whether a freed object is met within seconds is chance, and so is what comes of it: most often a
-    SIGSEGV, sometimes a hang in corrupted memory. Where there is a GIL, one process is enough to see
-    that nothing comes of it."""
-    for _ in range(1 if _faults.gil_enabled() else 15):
+    SIGSEGV, sometimes a hang in corrupted memory. On a machine that is busy the threads seldom run at
+    one time, so there are many; two crash on an idle one. Where there is a GIL, one process is enough
+    to see that nothing comes of it."""
+    for _ in range(1 if _faults.gil_enabled() else 50):
         command = [sys.executable, "-m", "ungil._faults", __file__, variant]
         try:
             ended = subprocess.run(command, capture_output=True, timeout=8)
