@@ -24,19 +24,30 @@ struct encoder {
     int cached;  /* whether the UTF-8 that CPython keeps may be looked at */
 };
 
-/* Three or four bytes. */
+/* Three or four bytes, written as few times as the text allows: stores are what this loop waits for. */
 static inline uint8_t* put(uint8_t* out, uint32_t c) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (c < 0x10000) {
+        const uint16_t two = (uint16_t)(0x80E0u | c >> 12 | (c >> 6 & 0x3F) << 8);
+        memcpy(out, &two, 2);
+        out[2] = (uint8_t)(0x80 | (c & 0x3F));
+        return out + 3;
+    }
+    const uint32_t four = 0x808080F0u | c >> 18 | (c >> 12 & 0x3F) << 8 | (c >> 6 & 0x3F) << 16 |
+                          (c & 0x3F) << 24;
+    memcpy(out, &four, 4);
+    return out + 4;
+#else
     if (c < 0x10000) {
         *out++ = (uint8_t)(0xE0 | c >> 12);
-        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        *out++ = (uint8_t)(0x80 | (c & 0x3F));
     } else {
         *out++ = (uint8_t)(0xF0 | c >> 18);
         *out++ = (uint8_t)(0x80 | (c >> 12 & 0x3F));
-        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        *out++ = (uint8_t)(0x80 | (c & 0x3F));
     }
+    *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
+    *out++ = (uint8_t)(0x80 | (c & 0x3F));
     return out;
+#endif
 }
 
 /* Short copies without a call, and without a branch for each length: lengths are as random as the
@@ -104,6 +115,9 @@ static inline uint8_t* put_any(uint8_t* out, uint32_t c, int replace) {
 }
 
 #define LANES(c) (0x0001000100010001u * (uint64_t)(c))
+/* Of four numbers of 16 bits: a borrow into the highest bit of a lane that did not have it. Exact in
+ * the lowest lane that is zero, which is all that is asked. */
+#define NO_LANE_IS_ZERO(x) ((((x) - LANES(1)) & ~(x) & LANES(0x8000)) == 0)
 
 /* Four characters at once where all are below U+0800 and none is ASCII, as in a Greek or Cyrillic
  * word: each is two bytes, and those are its lane. */
@@ -113,12 +127,16 @@ static uint8_t* put_ucs2(uint8_t* out, const Py_UCS2* in, Py_ssize_t length, int
     for (; i + 4 <= length; i += 4) {
         uint64_t four;
         memcpy(&four, in + i, 8);
-        const uint64_t above = four & LANES(0x0780);
-        const uint64_t ascii = (above - LANES(1)) & ~above & LANES(0x8000);
-        if ((four & LANES(0xF800)) == 0 && ascii == 0) {
+        if ((four & LANES(0xF800)) == 0 && NO_LANE_IS_ZERO(four & LANES(0x0780))) {
             four = (four >> 6 & LANES(0x1F)) | (four & LANES(0x3F)) << 8 | LANES(0x80C0);
             memcpy(out, &four, 8);
             out += 8;
+            continue;
+        }
+        /* Or all are from U+0800 on and none is half of a pair, as in Chinese or Hindi. */
+        const uint64_t high = four & LANES(0xF800), pair = high ^ LANES(0xD800);
+        if (NO_LANE_IS_ZERO(high) && NO_LANE_IS_ZERO(pair)) {
+            for (Py_ssize_t k = i; k < i + 4; ++k) out = put(out, in[k]);
             continue;
         }
         for (Py_ssize_t k = i; k < i + 4; ++k) {
