@@ -1,105 +1,16 @@
-"""The peers, measured in the same rounds as ours: 
-`peers.py <chdb|duckdb|sqlite3> <rows> <flights.arrow>`.
+"""The peers, measured in the same rounds as ours:
+`peers.py <lesson> <chdb|duckdb|sqlite3> <rows> <flights.arrow>`.
 
-Speaks the lines of crates/lesson-kit/src/protocol.rs. Each runs the same query over the same kind of
-data: sum(f(a, b)) with a Python function, over two int64 columns and over the real flights.
+Speaks the lines of crates/lesson-kit/src/protocol.rs.
 """
 
+import importlib
 import importlib.metadata
 import json
 import platform
 import sys
 import sysconfig
 import time
-
-
-def add(a, b):
-    return a + b
-
-
-def speed(distance, air_time):
-    return distance / (air_time / 60)
-
-
-class Workload:
-    """Two columns and a function over them, as crates/udf-in-process/src/bench.rs has them."""
-
-    def __init__(self, name, columns, function, sql, chdb):
-        self.name, self.columns, self.function = name, columns, function
-        self.sql, self.chdb = sql, chdb
-
-    def check(self, got):
-        a, b = self.columns
-        expected = (a + b).sum() if self.name == "ints" else (a / (b / 60)).sum()
-        # Peers add floats in an order of their own.
-        assert abs(got - expected) <= 1e-6 * abs(expected), (got, expected)
-
-
-def workloads(rows, flights):
-    import numpy
-    import pyarrow.feather as feather
-
-    # Numbers like those of the lesson's own workload: 24 bits, without a pattern.
-    random = numpy.random.default_rng(1)
-    ints = [random.integers(0, 2**24, rows) for _ in range(2)]
-    table = feather.read_table(flights, columns=["distance", "air_time"]).drop_null()
-    real = [numpy.resize(column.to_numpy().astype(float), rows) for column in table.columns]
-    return [
-        Workload("ints", ints, add, "BIGINT", "Int64"),
-        Workload("flights", real, speed, "DOUBLE", "Float64"),
-    ]
-
-
-def chdb_case(load):
-    import chdb
-    import pandas
-    from chdb import session
-
-    name = f"frame_{load.name}"
-    globals()[name] = pandas.DataFrame(dict(zip("ab", load.columns)))
-    chdb.create_function(f"{load.name}_py", load.function, [load.chdb] * 2, load.chdb)
-    connection = session.Session()
-
-    def run(threads):
-        query = (
-            f"SELECT sum({load.name}_py(a, b)) FROM Python({name}) "
-            f"SETTINGS max_threads={threads}, max_block_size=65536"
-        )
-        return float(str(connection.query(query, "CSV")).strip())
-
-    return run, True, ["chdb"]
-
-
-def duckdb_case(load):
-    import duckdb
-    import pandas
-
-    connection = duckdb.connect()
-    connection.register("t", pandas.DataFrame(dict(zip("ab", load.columns))))
-    connection.execute("CREATE TABLE numbers AS SELECT * FROM t")
-    connection.create_function("f", load.function, [load.sql] * 2, load.sql)
-
-    def run(threads):
-        connection.execute(f"SET threads TO {threads}")
-        return connection.execute("SELECT sum(f(a, b)) FROM numbers").fetchone()[0]
-
-    return run, True, ["duckdb"]
-
-
-def sqlite3_case(load):
-    import sqlite3
-
-    a, b = load.columns
-    connection = sqlite3.connect(":memory:")
-    kind = "INTEGER" if load.name == "ints" else "REAL"
-    connection.execute(f"CREATE TABLE t (a {kind}, b {kind})")
-    connection.executemany("INSERT INTO t VALUES (?, ?)", zip(a.tolist(), b.tolist()))
-    connection.create_function("f", 2, load.function)
-
-    def run(threads):
-        return connection.execute("SELECT sum(f(a, b)) FROM t").fetchone()[0]
-
-    return run, False, []
 
 
 def measure(run, rows, ask):
@@ -118,20 +29,22 @@ def measure(run, rows, ask):
     return [sum(once() for _ in range(iterations)) / iterations / rows for _ in range(samples)]
 
 
+LESSONS = {"udf-in-process": "functions", "whole-port": "functions", "arrow-zero-copy": "strings"}
+
+
 def main():
-    peer, rows, flights = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    lesson, peer, rows, flights = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     answers = sys.stdout
     sys.stdout = sys.stderr
-    cases, runs = [], []
-    for load in workloads(rows, flights):
-        run, threaded, packages = globals()[f"{peer}_case"](load)
-        load.check(run(1))
-        runs.append(run)
+    cases, runs, packages = [], [], []
+    module = importlib.import_module(LESSONS[lesson])
+    for workload, run, threaded, packages, count in module.cases(peer, rows, flights):
+        runs.append((run, count))
         cases.append(
             {
                 "variant": f"peer:{peer}",
-                "workload": load.name,
-                "rows": rows,
+                "workload": workload,
+                "rows": count,
                 "slow": False,
                 "threaded": threaded,
             }
@@ -148,7 +61,7 @@ def main():
             answer = {"cases": cases, "environment": environment}
         else:
             before = sys._is_gil_enabled()
-            samples = measure(runs[ask["case"]], rows, ask)
+            samples = measure(*runs[ask["case"]], ask)
             answer = {
                 "ns_per_row": samples,
                 "gil_enabled": [before, sys._is_gil_enabled()],

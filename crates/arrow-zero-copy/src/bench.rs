@@ -1,9 +1,10 @@
-//! What this lesson times: the code points of a column of strings, and the rows that contain a word.
+//! What this lesson times: the code points of a column of strings, the rows that contain a word, and
+//! the rows of each distinct text.
 
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use lesson_kit::bench::{Case, Work, serve, timed};
 use memchr::memmem::Finder;
@@ -37,6 +38,9 @@ def length(column):
     return compute.sum(compute.utf8_length(column)).as_py()
 def contains(column, word):
     return compute.sum(compute.match_substring(column, word)).as_py()
+def groups(column):
+    counts = compute.value_counts(column).field(1)
+    return compute.sum(compute.multiply(counts, counts)).as_py()
 ";
 
 /// A word that about a third of the rows have.
@@ -77,19 +81,90 @@ fn read(segment: Segment<'_>) -> usize {
     0
 }
 
-/// Answers from the text of many rows with their offsets.
-type Answer = fn(&[u8], &[i64]) -> usize;
-/// The same of a segment, where it lies.
-type InPlace = fn(Segment<'_>) -> usize;
+/// Rows by text; the keys are the column's own memory, or the list's.
+type Groups<'text> = hashbrown::HashMap<&'text [u8], usize>;
 
-fn points_of(text: &[u8], _: &[i64]) -> usize {
-    // The same loop as in place: what differs is how the text was come by.
-    code_points_of(text)
+/// One number for a grouping: the sum of the squares of the counts.
+fn squares<'text>(parts: impl IntoIterator<Item = Groups<'text>>) -> usize {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    for (text, rows) in parts.flatten() {
+        *all.entry(text).or_default() += rows;
+    }
+    all.values().map(|rows| rows * rows).sum()
 }
 
-fn rows_with(text: &[u8], offsets: &[i64]) -> usize {
-    let hit = |ends: &&[i64]| find(&text[ends[0] as usize..ends[1] as usize]).is_some();
-    offsets.windows(2).filter(|ends| hit(ends)).count()
+fn groups<'text>(rows: impl Iterator<Item = &'text [u8]>) -> Groups<'text> {
+    let mut groups = Groups::new();
+    for text in rows {
+        *groups.entry(text).or_default() += 1;
+    }
+    groups
+}
+
+/// What is asked of a column; each answer is one number.
+#[derive(Clone, Copy)]
+enum Question {
+    Length,
+    Contains,
+    Groups,
+}
+
+impl Question {
+    const ALL: [(Self, &str, &str); 3] = [
+        (Self::Length, "", "length"),
+        (Self::Contains, "-filter", "contains"),
+        (Self::Groups, "-groups", "groups"),
+    ];
+
+    /// Of texts that lie one after the other, on this thread.
+    fn of_text(self, text: &[u8], offsets: &[i64]) -> usize {
+        let rows = || offsets.windows(2).map(|ends| &text[ends[0] as usize..ends[1] as usize]);
+        match self {
+            // The same loop as in place: what differs is how the text was come by.
+            Self::Length => code_points_of(text),
+            Self::Contains => rows().filter(|row| find(row).is_some()).count(),
+            Self::Groups => squares([groups(rows())]),
+        }
+    }
+
+    /// Of objects, on threads that never attach.
+    fn of_objects(self, objects: &[Py<PyAny>], threads: usize) -> usize {
+        let text = |block: &[Py<PyAny>]| {
+            encode(block, Surrogates::Refuse, None).expect("there are no surrogates")
+        };
+        if let Self::Groups = self {
+            let parts = over_blocks(objects, threads, |block| {
+                let text = text(block);
+                let rows = text.offsets.windows(2);
+                let rows = rows.map(|ends| &text.bytes[ends[0] as usize..ends[1] as usize]);
+                let own = |(row, count): (&[u8], usize)| (row.to_vec(), count);
+                groups(rows).into_iter().map(own).collect::<Vec<_>>()
+            });
+            let mut all = hashbrown::HashMap::<Vec<u8>, usize>::new();
+            for (row, count) in parts.into_iter().flatten() {
+                *all.entry(row).or_default() += count;
+            }
+            return all.values().map(|rows| rows * rows).sum();
+        }
+        let parts = over_blocks(objects, threads, |block| {
+            let text = text(block);
+            self.of_text(&text.bytes, &text.offsets)
+        });
+        parts.into_iter().sum()
+    }
+
+    /// Of the column where it lies.
+    fn in_place(self, py: Python<'_>, column: &Strings, threads: usize) -> usize {
+        let rows = |segment: Segment<'_>| containing(segment, &find).len();
+        match self {
+            Self::Length => column.scan(py, threads, code_points).into_iter().sum(),
+            Self::Contains => column.scan(py, threads, rows).into_iter().sum(),
+            Self::Groups => squares(column.scan(py, threads, |segment| {
+                groups((0..segment.rows()).filter_map(|row| segment.get(row)))
+            })),
+        }
+    }
 }
 
 /// Serves the driver.
@@ -102,7 +177,7 @@ fn serve_lesson(
 ) -> PyResult<()> {
     let py = module.py();
     let columns = PyModule::from_code(py, COLUMNS, c"columns.py", c"columns")?;
-    // 10M rows in the long profile.
+    // 10M rows in the long profile; bench/strings.py has as many.
     let rows = if rows >= 4_000_000 { 10_000_000 } else { rows * 4 };
     let mut cases = Vec::new();
     let made = columns.getattr("make")?.call1((data.join("flights.arrow"), rows))?;
@@ -110,47 +185,43 @@ fn serve_lesson(
         let (name, series): (String, Bound<'_, PyAny>) = item?.extract()?;
         let few = slow.min(rows);
         let head = series.get_item(pyo3::types::PySlice::new(py, 0, few as isize, 1))?;
-        let strings = Arc::new(Strings::of(&series)?);
-        let questions: [(&str, Answer, InPlace, &str); 2] = [
-            (&name, points_of, code_points, "length"),
-            (&format!("{name}-filter"), rows_with, |s| containing(s, &find).len(), "contains"),
-        ];
-        for (workload, of_text, of_segment, compute) in questions {
-            let count =
-                |strings: &Strings| strings.scan(py, 2, of_segment).into_iter().sum::<usize>();
-            let (all, part) = (count(&strings), count(&Strings::of(&head)?));
-            let case = |variant: &str, rows, work: Work| Case::new(variant, workload, rows, work);
+        let column = Arc::new(Strings::of(&series)?);
+        let small = Strings::of(&head)?;
+        for (question, suffix, compute) in Question::ALL {
+            let workload = format!("{name}{suffix}");
+            let (all, part) = (question.in_place(py, &column, 2), question.in_place(py, &small, 2));
+            let case = |variant: &str, rows, work: Work| Case::new(variant, &workload, rows, work);
             // An object for each row, for each query; then its characters.
             let (objects, own) = (columns.getattr("objects")?.unbind(), head.clone().unbind());
             let work = checked(part, move |py, _| {
                 let list = objects.bind(py).call1((&own,))?.cast_into::<PyList>()?;
                 let text = encode_list(&list, 0..list.len(), Surrogates::Refuse)?;
-                Ok(of_text(&text.bytes, &text.offsets))
+                Ok(question.of_text(&text.bytes, &text.offsets))
             });
             cases.push(case("before:to-numpy", few, work).on_one_thread());
-            // Objects that are there already, read by threads that never attach.
+            // Objects that are there already.
             let list = columns.getattr("objects")?.call1((&head,))?.cast_into::<PyList>()?;
             let kept: Arc<Vec<Py<PyAny>>> = Arc::new(list.iter().map(Bound::unbind).collect());
             let work = checked(part, move |py, threads| {
-                Ok(py.detach(|| over_blocks(&kept, threads, of_text)))
+                Ok(py.detach(|| question.of_objects(&kept, threads)))
             });
             cases.push(case("between:objects", few, work));
-            let in_place = |expected, each: InPlace| {
-                let column = strings.clone();
-                checked(expected, move |py, threads| {
-                    Ok(column.scan(py, threads, each).into_iter().sum())
-                })
-            };
-            cases.push(case("zero-copy", rows, in_place(all, of_segment)));
-            if compute == "length" {
-                cases.push(case("limit:bandwidth", rows, in_place(0, read)));
+            let own = column.clone();
+            let work = checked(all, move |py, threads| Ok(question.in_place(py, &own, threads)));
+            cases.push(case("zero-copy", rows, work));
+            if let Question::Length = question {
+                let own = column.clone();
+                let work = checked(0, move |py, threads| {
+                    Ok(own.scan(py, threads, read).into_iter().sum())
+                });
+                cases.push(case("limit:bandwidth", rows, work));
             }
             let arrow = columns.getattr("arrow")?.call1((&head,))?.unbind();
             let function = columns.getattr(compute)?.unbind();
             let work = checked(part, move |py, _| {
-                let result = match compute {
-                    "length" => function.call1(py, (&arrow,))?,
-                    _ => function.call1(py, (&arrow, WORD))?,
+                let result = match question {
+                    Question::Contains => function.call1(py, (&arrow, WORD))?,
+                    _ => function.call1(py, (&arrow,))?,
                 };
                 result.extract(py)
             });
@@ -160,21 +231,25 @@ fn serve_lesson(
     serve(py, &cases, module)
 }
 
-fn over_blocks(objects: &[Py<PyAny>], threads: usize, answer: Answer) -> usize {
+fn over_blocks<T: Send>(
+    objects: &[Py<PyAny>],
+    threads: usize,
+    each: impl Fn(&[Py<PyAny>]) -> T + Sync,
+) -> Vec<T> {
     let blocks: Vec<&[Py<PyAny>]> = objects.chunks(BLOCK).collect();
-    let (next, total) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // Relaxed: numbers, and a sum that the joins publish.
+                // Relaxed: it hands out numbers; what is done goes through the lock.
                 while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let text = encode(block, Surrogates::Refuse, None).expect("no surrogates");
-                    total.fetch_add(answer(&text.bytes, &text.offsets), Ordering::Relaxed);
+                    let one = each(block);
+                    done.lock().expect("nothing panics under it").push(one);
                 }
             });
         }
     });
-    total.into_inner()
+    done.into_inner().expect("nothing panics under it")
 }
 
 /// Adds the lesson's bench to its submodule.

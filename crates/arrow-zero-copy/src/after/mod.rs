@@ -65,15 +65,16 @@ impl Strings {
 
     // ANCHOR: scan
     /// Calls `each` for every segment, on `threads` threads that never attach, while the caller is
-    /// detached. The results come in the order of the rows, so they do not depend on the threads.
+    /// detached. The results come in the order of the rows, so they do not depend on the threads; they
+    /// may borrow from the column.
     ///
     /// # Panics
     /// If `each` does.
-    pub fn scan<T: Send>(
-        &self,
+    pub fn scan<'a, T: Send>(
+        &'a self,
         py: Python<'_>,
         threads: usize,
-        each: impl Fn(Segment<'_>) -> T + Sync,
+        each: impl Fn(Segment<'a>) -> T + Sync,
     ) -> Vec<T> {
         let blocks = self.rows.div_ceil(BLOCK);
         let next = AtomicUsize::new(0);

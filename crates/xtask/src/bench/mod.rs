@@ -1,7 +1,7 @@
 //! `cargo xtask bench [lesson]`: builds and variants in interleaved rounds, ratios inside a round.
 
 mod child;
-mod machine;
+pub mod machine;
 pub mod report;
 pub mod results;
 pub mod table;
@@ -376,7 +376,7 @@ fn start(
             let mut command = env.command();
             quiet(&mut command)
                 .arg(paths::root().join("bench/peers.py"))
-                .args([peer, &profile.rows.to_string()])
+                .args([&lesson.name, peer, &profile.rows.to_string()])
                 .arg(flights.join("flights.arrow"));
             let label = format!("{} {peer}", stock.interpreter.build.name());
             Child::start(&label, &mut command, log(peer))
@@ -452,7 +452,7 @@ fn ratios(lesson: &Lesson, points: &[results::Point], raw: &[Raw]) -> Vec<result
 const SHORT: Duration = Duration::from_secs(20);
 
 /// What a small program prints, or nothing if it is not there.
-fn said(program: &str, words: &[&str]) -> String {
+pub fn said(program: &str, words: &[&str]) -> String {
     let output =
         sh::run_within(Command::new(program).args(words).current_dir(paths::root()), SHORT);
     output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
