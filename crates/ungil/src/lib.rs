@@ -24,5 +24,13 @@ fn _ungil(module: &Bound<'_, PyModule>) -> PyResult<()> {
     string_fast_path::python::register(module)?;
     object_scan::python::register(module)?;
     arrow_zero_copy::python::register(module)?;
-    whole_port::register(module)
+    whole_port::register(module)?;
+    module.add_function(wrap_pyfunction!(ask_doctor, module)?)
+}
+
+/// `python -m ungil.doctor`: gives the exit status.
+#[pyfunction(name = "doctor")]
+fn ask_doctor(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+    // It waits for threads and child processes.
+    py.detach(|| doctor::cli::main(arguments, &mut std::io::stdout().lock()))
 }

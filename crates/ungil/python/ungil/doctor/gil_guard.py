@@ -1,0 +1,1 @@
+../../../../gil-declaration/src/gil_guard.py
