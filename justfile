@@ -31,3 +31,15 @@ book *args:
 # Find or fetch the interpreters, build the extension for each, say which they are
 python *args:
     cargo xtask python {{ args }}
+
+# Say who would turn the GIL on: in a venv, a wheel, a folder of wheels, a lock file
+doctor *args:
+    cargo xtask doctor {{ args }}
+
+# Build the template for each kind of build and see what takes which file
+wheels *args:
+    cargo xtask wheels {{ args }}
+
+# Copy a pattern into your own crate; --check says whether a copy is behind
+copy *args:
+    cargo xtask copy {{ args }}

@@ -1,6 +1,6 @@
 //! `cargo xtask test copies`: each pattern copied out of the workspace, built and tested alone.
 //!
-//! A copy is a crate that has the files which lesson.toml names under `copy`, the dependencies under
+//! A copy is a crate that has the files which `cargo xtask copy` writes, the dependencies under
 //! `copy_needs`, and a small module around them (`copied/lib.rs`, `copied/test.py`). All copies share
 //! one target folder for each interpreter, and nothing with the workspace but its Cargo.lock.
 
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use lesson_kit::lesson::{self, Lesson};
 
 use crate::extension::{self, Ready};
-use crate::{paths, sh};
+use crate::{copy, paths, sh};
 
 const LIMIT: Duration = Duration::from_secs(1800);
 
@@ -46,12 +46,14 @@ fn copy(lesson: &Lesson, target: &Path, workspace: &toml::Table) -> Result<()> {
     let source = paths::root().join("crates").join(&lesson.name);
     let src = target.join("src");
     std::fs::create_dir_all(&src)?;
-    for file in &lesson.copy {
-        let to = if file == "build.rs" { target } else { &src };
-        sh::run(Command::new("cp").arg("-r").arg(source.join(file)).arg(to))?;
-    }
-    std::fs::copy(source.join("copied/lib.rs"), src.join("lib.rs"))
+    // As a user does it; the module around it calls the pattern `after`.
+    std::fs::write(target.join("Cargo.toml"), "")?;
+    copy::copy(lesson, target, true)?;
+    let module = std::fs::read_to_string(source.join("copied/lib.rs"))
         .context("a lesson with a pattern has copied/lib.rs and copied/test.py")?;
+    let name = lesson.name.replace('-', "_");
+    let named = format!("mod {name};\nuse {name} as after;");
+    std::fs::write(src.join("lib.rs"), module.replacen("mod after;", &named, 1))?;
     std::fs::copy(source.join("copied/test.py"), target.join("test.py"))?;
     let mut manifest = format!(
         "[package]\nname = \"copied-{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lib]\n\

@@ -3,6 +3,7 @@
 mod bench;
 mod book;
 mod copies;
+mod copy;
 mod cpp;
 mod data;
 mod extension;
@@ -15,7 +16,9 @@ mod python;
 mod readme;
 mod sh;
 mod test;
+mod truth;
 mod twin;
+mod wheels;
 
 use std::process::ExitCode;
 
@@ -53,6 +56,19 @@ enum Word {
         #[arg(default_values_t = ["3.14".to_owned(), "3.14t".to_owned()])]
         builds: Vec<String>,
     },
+    /// Copy a pattern into your own crate, or say whether a copy is behind
+    Copy(copy::Options),
+    /// Say whether an environment would run without the GIL, and who would turn it on
+    #[command(disable_help_flag = true)]
+    Doctor {
+        /// The words of `ungil-doctor`; `--help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+    /// Hold the doctor's verdicts against real imports of real distributions
+    Truth(truth::Options),
+    /// Build the template for each kind of build and see what takes which file
+    Wheels(wheels::Options),
     /// Format the Rust and the C++
     Fmt,
 }
@@ -81,6 +97,21 @@ fn run(word: Word) -> Result<()> {
         Word::Book { readme: true } => readme::table(false),
         Word::Book { readme: false } => book::build().map(drop),
         Word::Python { builds } => test::python(&builds),
+        Word::Copy(options) => copy::run(&options),
+        Word::Doctor { words } => doctor(&words),
+        Word::Truth(options) => truth::run(&options),
+        Word::Wheels(options) => wheels::run(&options),
         Word::Fmt => test::format(),
     }
+}
+
+/// Builds the doctor and becomes it: its exit status is the answer.
+fn doctor(words: &[String]) -> Result<()> {
+    let status = std::process::Command::new(env!("CARGO"))
+        .args(["run", "--release", "--quiet", "-p", "doctor", "--manifest-path"])
+        .arg(paths::root().join("Cargo.toml"))
+        .arg("--")
+        .args(words)
+        .status()?;
+    std::process::exit(status.code().unwrap_or(3))
 }

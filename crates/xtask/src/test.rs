@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::extension::{self, Ready};
 use crate::python::{self, Build};
-use crate::{bench, book, copies, cpp, faults, model, paths, readme, sh, twin};
+use crate::{bench, book, copies, cpp, faults, model, paths, readme, sh, truth, twin, wheels};
 
 #[derive(Args)]
 pub struct Options {
@@ -28,7 +28,7 @@ pub fn run(options: &Options) -> Result<()> {
         ("rust tests", Box::new(rust_tests)),
         ("C++ engine, address and undefined", Box::new(|| cpp::sanitized("address,undefined"))),
         ("C++ engine, thread", Box::new(|| cpp::sanitized("thread"))),
-        ("pytest 3.14", Box::new(|| pytest(stock, &[]))),
+        ("pytest 3.14", Box::new(|| pytest_with_polars(stock))),
         ("pytest 3.14t", Box::new(|| pytest(free, &[]))),
         ("pytest 3.14t, in parallel", Box::new(|| pytest(free, &["--parallel-threads=4"]))),
         ("models", Box::new(|| model::run(&model::Options::all()))),
@@ -38,6 +38,9 @@ pub fn run(options: &Options) -> Result<()> {
         ("stress, short", Box::new(|| faults::run(&faults::Options::short_stress()))),
         ("copies", Box::new(|| copies::run(&ready))),
         ("refused code", Box::new(|| refused(stock))),
+        ("doctor's truth", Box::new(|| truth::run(&truth::Options::default()))),
+        ("template's workflow", Box::new(workflow)),
+        ("wheels", Box::new(|| wheels::run(&wheels::Options::all()))),
         ("bench harness", Box::new(bench::smoke)),
         ("book", Box::new(|| readme::table(true).and(book::build().map(drop)))),
     ];
@@ -78,7 +81,7 @@ pub fn run(options: &Options) -> Result<()> {
     if !skipped.is_empty() {
         println!("not run, since it was not asked for: {}", skipped.join(", "));
     }
-    println!("not run, for want of them: 3.15 and 3.15t (on demand)");
+    println!("only the wheels ran on 3.15 and 3.15t: `cargo xtask python 3.15t` prepares the rest");
     println!("\nlanes: {passed} passed, {} failed, {} skipped", failed.len(), skipped.len());
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
@@ -127,11 +130,33 @@ fn refused(ready: &Ready) -> Result<()> {
 }
 
 fn rust_tests() -> Result<()> {
-    cargo(&["test", "--quiet", "-p", "xtask", "-p", "lesson-kit", "-p", "engine"])
+    cargo(&["test", "--quiet", "-p", "xtask", "-p", "lesson-kit", "-p", "engine", "-p", "doctor"])
+}
+
+/// The workflow that people start from, by the checkers that they would use.
+fn workflow() -> Result<()> {
+    let tools = python::lint_environment()?;
+    let file = paths::root().join("examples/extension-template/.github/workflows/ci.yml");
+    sh::show(Command::new(tools.program("actionlint")).arg("-no-color").arg(&file))?;
+    sh::show(Command::new(tools.program("zizmor")).args(["--offline", "--no-progress"]).arg(&file))
+}
+
+/// On the build that polars is for, with the packages of its environment behind our own.
+fn pytest_with_polars(ready: &Ready) -> Result<()> {
+    let env = python::environment(&ready.interpreter, "peer-polars")?;
+    let ask = "import sysconfig; print(sysconfig.get_path('purelib'), end='')";
+    let place = sh::run(env.command().args(["-c", ask]))?;
+    let place = String::from_utf8_lossy(&place.stdout).into_owned();
+    let mut command = ready.env.command();
+    command.env("UNGIL_POLARS", place);
+    run_pytest(&mut command, &[])
 }
 
 fn pytest(ready: &Ready, words: &[&str]) -> Result<()> {
-    let mut command = ready.env.command();
+    run_pytest(&mut ready.env.command(), words)
+}
+
+fn run_pytest(command: &mut Command, words: &[&str]) -> Result<()> {
     command
         .current_dir(paths::root())
         .args(["-m", "pytest", "-q", "-W", "error", "--timeout", "300", "-p", "no:cacheprovider"])
@@ -140,7 +165,7 @@ fn pytest(ready: &Ready, words: &[&str]) -> Result<()> {
         .env("UNGIL_XTASK", std::env::current_exe()?)
         .args(words)
         .arg("tests");
-    sh::show(&mut command)
+    sh::show(command)
 }
 
 /// `cargo xtask python`: prepares builds and says which they are.

@@ -4,6 +4,7 @@ mod links;
 mod models;
 mod numbers;
 mod preprocess;
+mod shipping;
 
 use std::path::PathBuf;
 

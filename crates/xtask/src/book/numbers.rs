@@ -3,23 +3,19 @@
 use anyhow::{Context, Result, bail};
 use lesson_kit::lesson;
 
-use crate::bench::results::{Key, Results};
+use crate::bench::results::{Environment, Key, Results};
 use crate::bench::usl;
 use crate::{bench, paths};
 
 /// Where a lesson was measured.
 pub fn environment(results: &Results) -> String {
     let e = &results.environment;
-    format!(
-        "{}, {} cores, {}, {}, commit {}, {} profile; {}",
-        e.cpu,
-        e.cores,
-        e.kernel,
-        e.date,
-        e.commit,
-        e.profile,
-        e.processes.join("; ")
-    )
+    format!("{}, {} profile; {}", machine(e), e.profile, e.processes.join("; "))
+}
+
+/// Of what is not measured in rounds.
+pub fn machine(e: &Environment) -> String {
+    format!("{}, {} cores, {}, {}, commit {}", e.cpu, e.cores, e.kernel, e.date, e.commit)
 }
 
 /// A ratio of two points, each written variant/build/threads; of the first workload if none is named.

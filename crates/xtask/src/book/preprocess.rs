@@ -9,6 +9,8 @@
 //! - `{{#faults lesson}}`
 //! - `{{#models lesson}}`, `{{#models all states}}`, `{{#models all mutants}}`: what loom found
 //! - `{{#story lesson variant build}}`: the order in which a model failed, step by step
+//! - `{{#wheels files}}`, `{{#wheels installers}}`, `{{#wheels costs}}`: what takes which wheel
+//! - `{{#truth summary}}`, `{{#truth peers}}`: the doctor's verdicts against real imports
 //! - `{{#outcomes all}}`: each lesson in the model, under TSan and in a real run
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -17,7 +19,7 @@ use mdbook_driver::book::{Book, BookItem};
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use regex::{Captures, Regex};
 
-use super::{models, numbers};
+use super::{models, numbers, shipping};
 use crate::bench::report;
 use crate::{bench, paths};
 
@@ -91,6 +93,8 @@ fn one(word: &str, rest: &str) -> Result<String> {
         ("models", ["all", kind @ ("states" | "mutants")]) => models::all(*kind == "mutants"),
         ("story", [name, variant, build]) => models::story(name, variant, build),
         ("outcomes", ["all"]) => models::outcomes(),
+        ("wheels", [what]) => shipping::wheels(what),
+        ("truth", [what]) => shipping::truth(what),
         ("bare-thread", ["table"]) => models::bare_thread(),
         _ => bail!("unknown directive or wrong number of words"),
     }

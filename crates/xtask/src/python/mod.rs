@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 
 pub use pip::download;
 pub use resolve::{Machine, resolve};
-pub use venv::{Env, environment, tool_environment};
+pub use venv::{Env, environment, lint_environment, tool_environment, uv};
 pub use verify::Facts;
 
 /// One build of CPython: a minor version, free-threaded or not.

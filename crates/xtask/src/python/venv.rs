@@ -59,7 +59,8 @@ impl Env {
     }
 }
 
-fn uv() -> Result<Command> {
+/// uv, with its cache below `.ungil`.
+pub fn uv() -> Result<Command> {
     let machine = Machine::this();
     let uv = match machine.uv {
         Some(uv) => uv,
@@ -80,6 +81,11 @@ pub fn environment(interpreter: &Interpreter, list: &str) -> Result<Env> {
 /// Programs (maturin, clang-format) in an environment of whatever Python 3 this machine has.
 pub fn tool_environment() -> Result<Env> {
     fill(Path::new("python3"), "tools", "tools", paths::local("venv/tools"))
+}
+
+/// Checkers of workflows, likewise; apart, since nobody waits for them before a first number.
+pub fn lint_environment() -> Result<Env> {
+    fill(Path::new("python3"), "lint", "lint", paths::local("venv/lint"))
 }
 
 fn fill(exe: &Path, version: &str, list: &str, dir: PathBuf) -> Result<Env> {
