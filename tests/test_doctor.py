@@ -144,9 +144,11 @@ def test_a_truncated_wheel_and_a_file_that_is_none(tmp_path):
 
 
 def test_a_zip_bomb_is_refused_unread(tmp_path):
-    """An entry that claims 4 GiB; and one that claims little and holds more."""
+    """An entry that claims 4 GiB; and one that claims little and holds a thousand times as much."""
     name = f"x/a.{SUFFIX}.so"
-    path = wheel(tmp_path, {name: b"x" * 100})
+    path = tmp_path / f"x-1.0-{TAG}.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, bytes(10_000_000))
     raw = bytearray(path.read_bytes())
     central = raw.index(b"PK\x01\x02")
     raw[central + 24 : central + 28] = struct.pack("<I", 0xFFFF0000)
@@ -156,7 +158,7 @@ def test_a_zip_bomb_is_refused_unread(tmp_path):
     raw[central + 24 : central + 28] = struct.pack("<I", 7)
     path.write_bytes(raw)
     told = doctor(path)
-    assert told.returncode == 3 and "claims 7 bytes" in " ".join(told.stdout.split()), told
+    assert told.returncode == 3 and "cannot tell" in told.stdout, told
 
 
 def test_a_file_of_two_gigabytes_is_refused_unread(tmp_path):

@@ -241,7 +241,8 @@ pub fn wheel(path: &Path) -> Result<Distribution> {
     let mut files = Vec::new();
     for index in 0..zip.len() {
         let entry = zip.by_index(index)?;
-        if entry.enclosed_name().is_none() {
+        let absolute = entry.name().is_ok_and(|name| name.starts_with(['/', '\\']));
+        if absolute || entry.enclosed_name().is_none() {
             let name = entry.name().unwrap_or_default();
             bail!("its entry {name:?} leads out of the folder it is unpacked to");
         }

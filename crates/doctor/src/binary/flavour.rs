@@ -50,10 +50,11 @@ impl Flavour {
 
 pub fn of(bytes: &[u8]) -> Flavour {
     let has = |mark: &str| memmem::find(bytes, mark.as_bytes()).is_some();
-    if has("__pyx_capi__") || has("_cython_3") || has("_cython_0") || has("cython_runtime") {
-        Flavour::Cython
-    } else if has("pyo3_runtime.PanicException") || has("/pyo3-0.") {
+    // In this order: this file's own words are in the extension that it is compiled into.
+    if has("pyo3_runtime.PanicException") {
         Flavour::PyO3
+    } else if has("__pyx_capi__") || has("_cython_3") || has("_cython_0") || has("cython_runtime") {
+        Flavour::Cython
     } else if has("nanobind") {
         Flavour::Nanobind
     } else if has("pybind11") {
