@@ -28,12 +28,18 @@ impl Env {
 
     /// A Python command in which free threading can be measured: see facts on `.pyc` in the book.
     ///
-    /// Bytecode is read from a folder of this environment and written there if it is missing;
-    /// without it, the free-threaded build contends on the constants of every imported module.
+    /// Bytecode is read from a folder of the checkout and written there if it is missing; without it,
+    /// the free-threaded build contends on the constants of every imported module.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.python());
         self.environment_of(&mut command);
         command
+    }
+
+    /// One for all environments of an interpreter, so that its standard library is compiled once.
+    fn bytecode(&self) -> PathBuf {
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        paths::local("pycache").join(name.split('-').next().unwrap_or(&name))
     }
 
     pub fn environment_of(&self, command: &mut Command) {
@@ -42,7 +48,7 @@ impl Env {
             .env_remove("PYTHONHOME")
             .env_remove("PYTHONPATH")
             .env_remove("PYTHON_GIL")
-            .env("PYTHONPYCACHEPREFIX", self.dir.join("pycache"))
+            .env("PYTHONPYCACHEPREFIX", self.bytecode())
             .env("VIRTUAL_ENV", &self.dir);
     }
 
@@ -109,7 +115,13 @@ fn fill(exe: &Path, version: &str, list: &str, dir: PathBuf) -> Result<Env> {
     sh::run_within(&mut install, LIMIT).with_context(|| {
         format!("could not install {}; is a package index reachable?", paths::shown(&requirements))
     })?;
-    // The standard library and the packages, once, so that no measured process compiles.
+    // The standard library and the packages, once, so that no measured process compiles. In the
+    // environments of tools nothing is measured.
+    if list == "tools" || list == "lint" {
+        std::fs::write(stamp, wanted)?;
+        step.done();
+        return Ok(env);
+    }
     let compile = "import compileall, sys, sysconfig; p = sysconfig.get_path; \
                    sys.exit(not all(compileall.compile_dir(p(n), quiet=2, workers=0) or n == 'purelib' \
                    for n in ('stdlib', 'purelib')))";
