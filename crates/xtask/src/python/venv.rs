@@ -28,18 +28,12 @@ impl Env {
 
     /// A Python command in which free threading can be measured: see facts on `.pyc` in the book.
     ///
-    /// Bytecode is read from a folder of the checkout and written there if it is missing; without it,
-    /// the free-threaded build contends on the constants of every imported module.
+    /// Bytecode is read from a folder of this environment and written there if it is missing;
+    /// without it, the free-threaded build contends on the constants of every imported module.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.python());
         self.environment_of(&mut command);
         command
-    }
-
-    /// One for all environments of an interpreter, so that its standard library is compiled once.
-    fn bytecode(&self) -> PathBuf {
-        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
-        paths::local("pycache").join(name.split('-').next().unwrap_or(&name))
     }
 
     pub fn environment_of(&self, command: &mut Command) {
@@ -48,7 +42,7 @@ impl Env {
             .env_remove("PYTHONHOME")
             .env_remove("PYTHONPATH")
             .env_remove("PYTHON_GIL")
-            .env("PYTHONPYCACHEPREFIX", self.bytecode())
+            .env("PYTHONPYCACHEPREFIX", self.dir.join("pycache"))
             .env("VIRTUAL_ENV", &self.dir);
     }
 
