@@ -3,7 +3,7 @@
 
 mod peers;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,8 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn build() -> Result<PathBuf> {
+/// The doctor, built.
+pub fn build() -> Result<PathBuf> {
     let step = sh::Step::new("building the doctor");
     sh::run_within(
         Command::new(env!("CARGO")).current_dir(paths::root()).args([
@@ -114,7 +115,7 @@ fn build() -> Result<PathBuf> {
 }
 
 /// The doctor's report. It ends with 0, 1 or 3 and always says something.
-fn ask(doctor: &PathBuf, of: &PathBuf, words: &[&str]) -> Result<Value> {
+pub fn ask(doctor: &Path, of: &Path, words: &[&str]) -> Result<Value> {
     let mut command = Command::new(doctor);
     command.arg(of).arg("--json").args(words);
     let output = sh::output_within(&mut command, LIMIT)?;
@@ -187,7 +188,7 @@ fn facts(report: &Value) -> Result<Vec<String>> {
 }
 
 /// Wheels that are not for 3.14t: the doctor says so, and so does an installer.
-fn refused(doctor: &PathBuf, env: &Env) -> Result<usize> {
+fn refused(doctor: &Path, env: &Env) -> Result<usize> {
     let folder = paths::local("doctor/refused");
     let list = paths::root().join("requirements/doctor-refused.txt");
     let text = std::fs::read_to_string(&list).context("requirements/doctor-refused.txt")?;
@@ -217,7 +218,7 @@ fn refused(doctor: &PathBuf, env: &Env) -> Result<usize> {
     Ok(refused)
 }
 
-fn fetch(pin: &str, hash: &str, place: &PathBuf) -> Result<PathBuf> {
+fn fetch(pin: &str, hash: &str, place: &Path) -> Result<PathBuf> {
     let part = tempfile::tempdir_in(paths::local("doctor"))?;
     let mut options = vec!["--only-binary=:all:", "--python-version", "3.14"];
     options.extend(["--implementation", "cp", "--abi", "cp314", "--abi", "abi3"]);

@@ -10,7 +10,7 @@
 //! - `{{#models lesson}}`, `{{#models all states}}`, `{{#models all mutants}}`: what loom found
 //! - `{{#story lesson variant build}}`: the order in which a model failed, step by step
 //! - `{{#wheels files}}`, `{{#wheels installers}}`, `{{#wheels costs}}`: what takes which wheel
-//! - `{{#truth summary}}`, `{{#truth peers}}`: the doctor's verdicts against real imports
+//! - `{{#truth summary}}`, `{{#truth found}}`, `{{#truth peers}}`: the doctor's verdicts against real imports
 //! - `{{#outcomes all}}`: each lesson in the model, under TSan and in a real run
 
 use anyhow::{Context, Result, anyhow, bail};

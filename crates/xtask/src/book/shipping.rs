@@ -66,6 +66,18 @@ pub fn truth(what: &str) -> Result<String> {
             out += &format!("\n{}", numbers::machine(&found.environment));
             Ok(out)
         }
+        "found" => {
+            let names: Vec<String> = found
+                .distributions
+                .iter()
+                .filter(|(_, _, status)| status == "turns-on")
+                .map(|(name, version, _)| format!("{name} {version}"))
+                .collect();
+            Ok(format!(
+                "Installed from wheels for 3.14t, and turning the GIL on when imported: {}.",
+                names.join(", ")
+            ))
+        }
         "peers" => {
             let mut out = String::from("| | found | missed | false alarms |\n|---|--:|--:|--:|\n");
             for peer in &found.peers {

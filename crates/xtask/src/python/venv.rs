@@ -109,7 +109,13 @@ fn fill(exe: &Path, version: &str, list: &str, dir: PathBuf) -> Result<Env> {
     sh::run_within(&mut install, LIMIT).with_context(|| {
         format!("could not install {}; is a package index reachable?", paths::shown(&requirements))
     })?;
-    // The standard library and the packages, once, so that no measured process compiles.
+    // The standard library and the packages, once, so that no measured process compiles. In the
+    // environments of tools nothing is measured.
+    if list == "tools" || list == "lint" {
+        std::fs::write(stamp, wanted)?;
+        step.done();
+        return Ok(env);
+    }
     let compile = "import compileall, sys, sysconfig; p = sysconfig.get_path; \
                    sys.exit(not all(compileall.compile_dir(p(n), quiet=2, workers=0) or n == 'purelib' \
                    for n in ('stdlib', 'purelib')))";

@@ -14,7 +14,7 @@ use self::build::Wheel;
 use crate::bench::machine;
 use crate::bench::results::Environment;
 use crate::python::{self, Build, Env, Machine};
-use crate::{paths, sh};
+use crate::{paths, sh, truth};
 
 /// Every build that can be asked.
 pub const BUILDS: [&str; 4] = ["3.14", "3.14t", "3.15", "3.15t"];
@@ -110,6 +110,7 @@ pub fn run(options: &Options) -> Result<()> {
     for (wheel, name) in [("cp314t", "3.14t"), ("abi3t", "3.15t"), ("abi3", "3.14")] {
         test(&wheels, wheel, name, &envs)?;
     }
+    doctor(&wheels)?;
     let found = Found {
         environment: machine::here()?,
         files: load::files(&wheels, &envs)?,
@@ -144,6 +145,28 @@ fn test(wheels: &[Wheel], name: &str, build: &str, envs: &[(&str, Env)]) -> Resu
         .current_dir(paths::local("wheels"));
     sh::run_within(&mut command, std::time::Duration::from_secs(300))?;
     step.done();
+    Ok(())
+}
+
+/// What the doctor reads of each wheel, before anybody installs it.
+fn doctor(wheels: &[Wheel]) -> Result<()> {
+    let doctor = truth::build()?;
+    for (name, build, expected) in [
+        ("cp314t", "3.14t", "free"),
+        ("undeclared", "3.14t", "turns-on"),
+        ("abi3", "3.14t", "cannot-load"),
+        ("cp314", "3.14t", "cannot-load"),
+        ("abi3t", "3.14t", "cannot-load"),
+        ("abi3t", "3.15t", "free"),
+        ("cp315t", "3.15t", "free"),
+    ] {
+        let wheel = build::named(wheels, name)?;
+        let report = truth::ask(&doctor, &wheel.file, &["--build", build])?;
+        let status = report["distributions"][0]["status"].as_str().unwrap_or("nothing");
+        if status != expected {
+            bail!("the doctor says {status} of the wheel {name} on {build}, and it is {expected}");
+        }
+    }
     Ok(())
 }
 
