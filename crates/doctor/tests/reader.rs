@@ -130,9 +130,11 @@ fn a_damaged_file_is_an_error_and_never_a_crash() {
     );
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: 64,
+        // What fails is printed; nothing is written beside the sources.
+        failure_persistence: None,
         ..ProptestConfig::default()
     });
-    let (mut tried, mut slowest) = (0_u64, Duration::ZERO);
+    let mut tried = 0_u64;
     while Instant::now() < until {
         runner
             .run(&damage, |(seed, changes, cut)| {
@@ -153,7 +155,6 @@ fn a_damaged_file_is_an_error_and_never_a_crash() {
             })
             .unwrap();
         tried += 64;
-        slowest = slowest.max(Duration::ZERO);
     }
     println!("{tried} damaged files");
     assert!(tried >= 64);

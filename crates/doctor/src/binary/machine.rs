@@ -1,8 +1,7 @@
 //! The state of the walk through `PyInit_x`: registers, flags and memory, where each value is known
 //! or not. Nothing is executed: this is arithmetic on what the file says.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use iced_x86::{ConditionCode, Instruction, OpKind, Register};
 
 use super::image::Image;
@@ -25,8 +24,17 @@ pub struct Machine<'image> {
     registers: [[Option<u8>; 8]; 16],
     vectors: [Vector; 16],
     pub flags: Flags,
-    written: HashMap<u64, Option<u8>>,
+    /// By words, since it is copied at each fork; the key is the address over eight.
+    written: HashMap<u64, Word>,
     heap: u64,
+}
+
+/// Eight bytes, of which some were written, and of those some are known.
+#[derive(Clone, Copy, Default)]
+struct Word {
+    bytes: [u8; 8],
+    written: u8,
+    known: u8,
 }
 
 /// Zero, sign, carry, overflow.
@@ -123,8 +131,9 @@ impl<'image> Machine<'image> {
     }
 
     pub fn byte(&self, address: u64) -> Option<u8> {
-        match self.written.get(&address) {
-            Some(byte) => *byte,
+        let (word, bit) = (self.written.get(&(address >> 3)), 1 << (address & 7));
+        match word.filter(|word| word.written & bit != 0) {
+            Some(word) => (word.known & bit != 0).then(|| word.bytes[(address & 7) as usize]),
             None => self.image.byte(address),
         }
     }
@@ -141,12 +150,20 @@ impl<'image> Machine<'image> {
         let bytes = value.map(u64::to_le_bytes);
         for k in 0..size {
             let byte = bytes.and_then(|b| b.get(k).copied());
-            self.written.insert(address.wrapping_add(k as u64), byte);
+            self.write_byte(address.wrapping_add(k as u64), byte);
         }
     }
 
     pub fn write_byte(&mut self, address: u64, byte: Option<u8>) {
-        self.written.insert(address, byte);
+        let (word, bit) = (self.written.entry(address >> 3).or_default(), 1 << (address & 7));
+        word.written |= bit;
+        match byte {
+            Some(byte) => {
+                word.known |= bit;
+                word.bytes[(address & 7) as usize] = byte;
+            }
+            None => word.known &= !bit,
+        }
     }
 
     /// Fresh memory; `zeroed` as `calloc` gives it.
@@ -155,7 +172,7 @@ impl<'image> Machine<'image> {
         self.heap += size.clamp(16, 1 << 20).next_multiple_of(16);
         if zeroed {
             for k in 0..size.min(1 << 14) {
-                self.written.insert(at + k, Some(0));
+                self.write_byte(at + k, Some(0));
             }
         }
         at

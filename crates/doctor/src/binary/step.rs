@@ -1,7 +1,9 @@
 //! One instruction of x86-64, as far as module initialisers need it. What is not here makes what it
 //! writes unknown; nothing is guessed.
 
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register};
+use iced_x86::{
+    ConditionCode, Instruction, InstructionInfoFactory, Mnemonic as M, OpAccess, OpKind, Register,
+};
 
 use super::machine::{Flags, Machine, Value, Vector, mask};
 
@@ -78,23 +80,24 @@ pub fn step(machine: &mut Machine, instruction: &Instruction, info: &mut Instruc
         | M::Pinsrq => {
             vector(machine, instruction);
         }
-        mnemonic => {
-            let condition = instruction.condition_code();
-            let name = format!("{mnemonic:?}");
-            if name.starts_with("Set") {
+        _ => match (instruction.condition_code(), instruction.op_count()) {
+            (ConditionCode::None, _) => forget(machine, instruction, info),
+            // setcc
+            (condition, 1) => {
                 let value = machine.flags.holds(condition).map(u64::from);
                 machine.set_operand(instruction, 0, value);
-            } else if name.starts_with("Cmov") {
+            }
+            // cmovcc
+            (condition, 2) => {
                 let value = match machine.flags.holds(condition) {
                     Some(true) => machine.operand(instruction, 1),
                     Some(false) => machine.operand(instruction, 0),
                     None => None,
                 };
                 machine.set_operand(instruction, 0, value);
-            } else {
-                forget(machine, instruction, info);
             }
-        }
+            _ => forget(machine, instruction, info),
+        },
     }
 }
 

@@ -31,6 +31,8 @@ pub enum Found {
 // The largest initialisers of C++ register hundreds of types before they tell.
 const STEPS: u32 = 3_000_000;
 const PATHS: usize = 20_000;
+/// Once a path has told, others are walked for so long: one of them may tell otherwise.
+const STEPS_AFTER: u32 = 60_000;
 const FORKS_AT_ONE_PLACE: u32 = 6;
 const DEPTH: usize = 64;
 const EXIT: u64 = 0x7fff_ffff_f000;
@@ -67,9 +69,11 @@ pub fn from_init(
             End::Returned { single: true, .. } => Some(Found::Single),
             End::Returned { .. } => None,
         };
+        let told = matches!(one, Some(Found::Definition(Some(_)) | Found::SetGil(Some(_))));
         if let Some(one) = one.filter(|one| !found.contains(one)) {
             found.push(one);
         }
+        told
     });
     found
 }
@@ -91,6 +95,7 @@ pub fn from_export(image: &Image<'_>, entry: u64, minor: u32) -> Option<Gil> {
         if let End::Returned { machine, value: Some(value), .. } = end {
             said = said.or_else(|| slots::of_slots(machine, value));
         }
+        said.is_some()
     });
     said
 }
@@ -105,7 +110,7 @@ fn walk<'image>(
     image: &'image Image<'image>,
     entry: u64,
     minor: u32,
-    mut end: impl FnMut(End<'_, 'image>),
+    mut end: impl FnMut(End<'_, 'image>) -> bool,
 ) {
     let mut machine = Machine::at(image, entry);
     machine.push(Some(EXIT));
@@ -113,7 +118,7 @@ fn walk<'image>(
     let mut open = Open::default();
     open.fresh.push(Path { machine, depth: 0, single: false });
     let mut info = InstructionInfoFactory::new();
-    let (mut steps, mut walked) = (0, 0);
+    let (mut steps, mut walked, mut limit) = (0, 0, STEPS);
     while let Some(mut path) = open.next() {
         walked += 1;
         if walked > PATHS {
@@ -121,12 +126,14 @@ fn walk<'image>(
         }
         loop {
             steps += 1;
-            if steps > STEPS {
+            if steps > limit {
                 return;
             }
             if path.machine.ip == EXIT {
                 let value = path.machine.get(Register::RAX);
-                end(End::Returned { machine: &path.machine, value, single: path.single });
+                if end(End::Returned { machine: &path.machine, value, single: path.single }) {
+                    limit = limit.min(steps + STEPS_AFTER);
+                }
                 break;
             }
             let Some(instruction) = decode(image, path.machine.ip) else { break };
@@ -164,11 +171,15 @@ fn walk<'image>(
                     let name = image.import_at(target).unwrap_or_default();
                     match imports::call(&mut path.machine, name, minor) {
                         Then::Definition(def) => {
-                            end(End::Definition(&path.machine, def));
+                            if end(End::Definition(&path.machine, def)) {
+                                limit = limit.min(steps + STEPS_AFTER);
+                            }
                             break;
                         }
                         Then::SetGil(value) => {
-                            end(End::SetGil(value));
+                            if end(End::SetGil(value)) {
+                                limit = limit.min(steps + STEPS_AFTER);
+                            }
                             break;
                         }
                         Then::Single if !sets_later => {
