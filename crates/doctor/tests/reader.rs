@@ -128,14 +128,15 @@ fn a_damaged_file_is_an_error_and_never_a_crash() {
         prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..40),
         prop::option::of(any::<prop::sample::Index>()),
     );
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 64,
-        // What fails is printed; nothing is written beside the sources.
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
     let mut tried = 0_u64;
     while Instant::now() < until {
+        // A runner that has had its cases does no more: one for each round.
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+            cases: 64,
+            // What fails is printed; nothing is written beside the sources.
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        });
         runner
             .run(&damage, |(seed, changes, cut)| {
                 let mut bytes = seeds[seed].clone();

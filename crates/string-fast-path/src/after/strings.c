@@ -24,7 +24,8 @@ struct encoder {
     int cached;  /* whether the UTF-8 that CPython keeps may be looked at */
 };
 
-/* Three or four bytes, written as few times as the text allows: stores are what this loop waits for. */
+/* Three or four bytes, written as few times as the text allows: stores are what this loop waits
+ * for. */
 static inline uint8_t* put(uint8_t* out, uint32_t c) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (c < 0x10000) {
@@ -33,8 +34,8 @@ static inline uint8_t* put(uint8_t* out, uint32_t c) {
         out[2] = (uint8_t)(0x80 | (c & 0x3F));
         return out + 3;
     }
-    const uint32_t four = 0x808080F0u | c >> 18 | (c >> 12 & 0x3F) << 8 | (c >> 6 & 0x3F) << 16 |
-                          (c & 0x3F) << 24;
+    const uint32_t four =
+        0x808080F0u | c >> 18 | (c >> 12 & 0x3F) << 8 | (c >> 6 & 0x3F) << 16 | (c & 0x3F) << 24;
     memcpy(out, &four, 4);
     return out + 4;
 #else
@@ -115,8 +116,8 @@ static inline uint8_t* put_any(uint8_t* out, uint32_t c, int replace) {
 }
 
 #define LANES(c) (0x0001000100010001u * (uint64_t)(c))
-/* Of four numbers of 16 bits: a borrow into the highest bit of a lane that did not have it. Exact in
- * the lowest lane that is zero, which is all that is asked. */
+/* Of four numbers of 16 bits: a borrow into the highest bit of a lane that did not have it. Exact
+ * in the lowest lane that is zero, which is all that is asked. */
 #define NO_LANE_IS_ZERO(x) ((((x) - LANES(1)) & ~(x) & LANES(0x8000)) == 0)
 
 /* Four characters at once where all are below U+0800 and none is ASCII, as in a Greek or Cyrillic
