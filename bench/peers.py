@@ -29,7 +29,7 @@ def measure(run, rows, ask):
     return [sum(once() for _ in range(iterations)) / iterations / rows for _ in range(samples)]
 
 
-LESSONS = {"udf-in-process": "functions", "whole-port": "functions", "arrow-zero-copy": "strings"}
+LESSONS = {"udf-in-process": "functions", "arrow-zero-copy": "strings"}
 
 
 def main():

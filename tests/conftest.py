@@ -1,6 +1,8 @@
 """What every test gets: names of its own, small engines, and a GIL that stays as the build has it."""
 
 import itertools
+import os
+import subprocess
 import sys
 import sysconfig
 
@@ -40,6 +42,31 @@ def call(function, arg_types, returns, *columns, threads=2, block_rows=4, **opti
         return values(one.sql(f"SELECT {own}({', '.join(names)}) FROM t"))
     finally:
         ungil.drop_function(own)
+
+
+# A module of somebody's that loads an extension which does not declare itself: this project's library
+# has one, under another name.
+CULPRIT = """
+import importlib.machinery, importlib.util, ungil
+
+def load():
+    path = ungil._ungil.__file__
+    loader = importlib.machinery.ExtensionFileLoader("rust_silent", path)
+    spec = importlib.util.spec_from_file_location("rust_silent", path, loader=loader)
+    importlib.util.module_from_spec(spec)
+"""
+
+
+def suite_of_its_own(folder, code, *words, path=()):
+    """pytest in a child process, over one file of tests that may use `culprit`."""
+    (folder / "culprit.py").write_text(CULPRIT)
+    (folder / "test_it.py").write_text(code)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*path, folder]))}
+    words = ["-p", "no:cacheprovider", "-W", "ignore", "-q", *words]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *words, "test_it.py"],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
+    )
 
 
 def pytest_report_header():

@@ -9,7 +9,7 @@ import sys
 import zipfile
 
 import pytest
-from conftest import FREE_THREADED
+from conftest import FREE_THREADED, suite_of_its_own
 
 import ungil
 
@@ -60,8 +60,7 @@ def test_this_environment():
         assert own["declares"]["says"] == "free", own
 
 
-@pytest.mark.skipif(not FREE_THREADED, reason="what declares nothing turns on what is off")
-def test_an_import_confirms_what_was_read(tmp_path):
+def quiet_environment(tmp_path):
     """The library of this project has a module that says nothing: put where it is found by its name."""
     packages = tmp_path / "lib" / "python3.14t" / "site-packages"
     folder = packages / "quiet"
@@ -73,6 +72,13 @@ def test_an_import_confirms_what_was_read(tmp_path):
     python.parent.mkdir()
     python.write_text(f'#!/bin/sh\nPYTHONPATH={packages} exec {sys.executable} "$@"\n')
     python.chmod(0o755)
+
+
+@pytest.mark.skipif(
+    not FREE_THREADED, reason="not run: an import turns the GIL on only where it is off; 3.14t runs it"
+)
+def test_an_import_confirms_what_was_read(tmp_path):
+    quiet_environment(tmp_path)
     code, told = report(tmp_path)
     assert code == 1, told
     (one,) = told["distributions"]
@@ -84,6 +90,22 @@ def test_an_import_confirms_what_was_read(tmp_path):
     shown = doctor(tmp_path).stdout
     assert "quiet -> quiet.inner -> quiet.rust_silent <- here" in shown, shown
     assert all(len(line) <= 80 for line in shown.splitlines()[1:]), shown
+
+
+@pytest.mark.skipif(
+    not FREE_THREADED, reason="not run: PYTHON_GIL=0 ends a GIL-enabled build at its start; 3.14t runs it"
+)
+def test_a_gil_that_is_forced_off_does_not_hide_who_turns_it_on(tmp_path):
+    quiet_environment(tmp_path)
+    told = doctor(tmp_path, "--json", PYTHON_GIL="0")
+    (one,) = json.loads(told.stdout)["distributions"]
+    assert one["extensions"][0]["imported"]["import"] == "turns-on", told
+
+
+def test_an_interpreter_that_is_not_used_is_told(tmp_path):
+    path = wheel(tmp_path, {f"x/rust_declared.{SUFFIX}.so": own_library()})
+    code, told = report(path, "--python", sys.executable)
+    assert code == 0 and "only an environment is" in told["not_imported"], told
 
 
 def test_a_wheel_whose_tag_claims_what_its_binary_does_not_say(tmp_path):
@@ -190,25 +212,8 @@ def test_a_forced_gil_is_told():
         assert "forced off, which is not the same as off" in " ".join(told.stdout.split()), told
 
 
-CULPRIT = """
-import importlib.machinery, importlib.util, ungil
-
-def load():
-    path = ungil._ungil.__file__
-    loader = importlib.machinery.ExtensionFileLoader("rust_silent", path)
-    spec = importlib.util.spec_from_file_location("rust_silent", path, loader=loader)
-    importlib.util.module_from_spec(spec)
-"""
-
-
-def pytest_in(folder, code, *words):
-    (folder / "culprit.py").write_text(CULPRIT)
-    (folder / "test_it.py").write_text(code)
-    words = ["--gil-off", "-p", "no:cacheprovider", "-p", "no:run-parallel", "-W", "ignore", "-q", *words]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *words, "test_it.py"], cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True, timeout=120,
-    )
+def pytest_in(folder, code):
+    return suite_of_its_own(folder, code, "--gil-off", "-p", "no:run-parallel")
 
 
 def test_gil_off_fails_the_test_that_turned_it_on(tmp_path):
@@ -226,7 +231,10 @@ def test_gil_off_fails_the_test_that_turned_it_on(tmp_path):
     assert "the GIL was turned on during test_it.py::test_swallows" in told.stdout
 
 
-@pytest.mark.skipif(not FREE_THREADED, reason="--gil-off is refused there")
+@pytest.mark.skipif(
+    not FREE_THREADED,
+    reason="not run: a GIL-enabled build refuses --gil-off, which the test above asserts; 3.14t runs it",
+)
 def test_gil_off_names_the_module(tmp_path):
     told = pytest_in(tmp_path, "import culprit\ndef test_loads(): culprit.load()\n")
     assert "the import of 'rust_silent' turned the GIL on" in told.stdout, told.stdout

@@ -1,38 +1,18 @@
 """The guard as people use it in a test suite: `pytest -p gil_guard`."""
 
-import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
-from conftest import FREE_THREADED
+from conftest import FREE_THREADED, suite_of_its_own
 
 # Each runs a test suite of its own in a child; once is enough.
 pytestmark = pytest.mark.parallel_threads(1)
 
 GUARD = pathlib.Path(__file__).parent.parent / "crates/gil-declaration/src"
 
-CULPRIT = """
-import importlib.machinery, importlib.util, ungil
 
-def load():
-    path = ungil._ungil.__file__
-    loader = importlib.machinery.ExtensionFileLoader("rust_silent", path)
-    spec = importlib.util.spec_from_file_location("rust_silent", path, loader=loader)
-    importlib.util.module_from_spec(spec)
-"""
-
-
-def pytest_in(folder, code, *words):
-    (folder / "culprit.py").write_text(CULPRIT)
-    (folder / "test_it.py").write_text(code)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(GUARD), str(folder)])}
-    words = ["-p", "gil_guard", "-p", "no:cacheprovider", "-W", "ignore", "-q", *words]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *words, "test_it.py"],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
-    )
+def pytest_in(folder, code):
+    return suite_of_its_own(folder, code, "-p", "gil_guard", path=[GUARD])
 
 
 def test_the_test_that_turns_the_gil_on_fails_and_names_the_module(tmp_path):

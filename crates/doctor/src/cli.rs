@@ -27,7 +27,7 @@ struct Arguments {
     builds: Vec<Build>,
     /// Read the files and import nothing
     #[arg(long = "static")]
-    fixed: bool,
+    read_only: bool,
     /// Import with this interpreter
     #[arg(long)]
     python: Option<PathBuf>,
@@ -86,7 +86,7 @@ fn answer(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<u8> {
         target,
         build,
         builds: arguments.builds.clone(),
-        fixed: arguments.fixed,
+        read_only: arguments.read_only,
         python: arguments.python.clone(),
     })?;
     if arguments.json {

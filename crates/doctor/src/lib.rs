@@ -11,6 +11,7 @@ mod known;
 mod lock;
 pub mod probe;
 mod report;
+pub mod rules;
 pub mod scan;
 pub mod source;
 pub mod tags;

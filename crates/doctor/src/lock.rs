@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::tags::Build;
+use crate::tags::{Build, WheelTag};
 
 /// A text of requirements, or `uv.lock`, `pylock.toml`, `poetry.lock`.
 pub fn is(path: &Path) -> bool {
@@ -62,35 +62,75 @@ pub fn fetch(path: &Path, build: Build, failed: &mut BTreeMap<String, String>) -
     let folder = tempfile::tempdir()?;
     let mut without = Vec::new();
     let pins = pins(path)?;
-    let version = format!("3.{}", build.minor);
-    let abi = format!("cp3{}{}", build.minor, if build.free_threaded { "t" } else { "" });
     for (k, pin) in pins.iter().enumerate() {
         eprintln!("{} of {}: {pin}", k + 1, pins.len());
-        let mut command = Command::new("python3");
-        command
-            .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"])
-            .args(["--no-deps", "--only-binary=:all:", "--implementation", "cp"])
-            .args(["--python-version", &version, "--abi", &abi, "--abi", "none"]);
-        if build.minor >= 15 {
-            command.args(["--abi", "abi3t"]);
-        }
-        for glibc in [17, 24, 26, 27, 28, 31, 34, 35] {
-            command.args(["--platform", &format!("manylinux_2_{glibc}_x86_64")]);
-        }
-        command.args(["--platform", "manylinux2014_x86_64", "--platform", "any"]);
-        let out = command.arg("--dest").arg(folder.path()).arg(pin).output();
-        let out = out.context("python3 -m pip does not run: it fetches the wheels")?;
-        if !out.status.success() {
-            let text = String::from_utf8_lossy(&out.stderr);
-            let why = text.lines().rev().find(|line| line.starts_with("ERROR")).unwrap_or("ERROR");
-            if why.contains("No matching distribution") {
-                without.push(pin.clone());
-            } else {
-                failed.insert(pin.clone(), why.to_owned());
-            }
+        match wheel_of(pin, build, folder.path())? {
+            Answer::Wheel => {}
+            Answer::None => without.push(pin.clone()),
+            Answer::Failed(why) => drop(failed.insert(pin.clone(), why)),
         }
     }
     Ok(Fetched { folder, without })
+}
+
+enum Answer {
+    Wheel,
+    None,
+    Failed(String),
+}
+
+/// What an installer for `build` would take; older releases of pip also offer it `abi3`.
+fn wheel_of(pin: &str, build: Build, folder: &Path) -> Result<Answer> {
+    let t = if build.free_threaded { "t" } else { "" };
+    let mut own = vec![format!("cp3{}{t}", build.minor)];
+    if build.minor >= 15 {
+        own.push("abi3t".into());
+    }
+    let place = tempfile::tempdir_in(folder)?;
+    for abis in [own, Vec::new()] {
+        if let Answer::Failed(why) = download(pin, build, &abis, place.path())? {
+            if !why.contains("No matching distribution") {
+                return Ok(Answer::Failed(why));
+            }
+            continue;
+        }
+        for entry in std::fs::read_dir(place.path())? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if WheelTag::of_wheel(&name).is_some_and(|tag| tag.fits(build)) {
+                std::fs::rename(entry.path(), folder.join(&name))?;
+                return Ok(Answer::Wheel);
+            }
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(Answer::None)
+}
+
+fn download(pin: &str, build: Build, abis: &[String], to: &Path) -> Result<Answer> {
+    let mut command = Command::new("python3");
+    command
+        .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"])
+        .args(["--no-deps", "--only-binary=:all:", "--python-version"])
+        .arg(format!("3.{}", build.minor));
+    // Without an ABI of its own: what is for any build.
+    let implementation = if abis.is_empty() { "py" } else { "cp" };
+    command.args(["--implementation", implementation, "--abi", "none"]);
+    for abi in abis {
+        command.args(["--abi", abi]);
+    }
+    for glibc in [17, 24, 26, 27, 28, 31, 34, 35] {
+        command.args(["--platform", &format!("manylinux_2_{glibc}_x86_64")]);
+    }
+    command.args(["--platform", "manylinux2014_x86_64", "--platform", "any"]);
+    let out = command.arg("--dest").arg(to).arg(pin).output();
+    let out = out.context("python3 -m pip does not run: it fetches the wheels")?;
+    if out.status.success() {
+        return Ok(Answer::Wheel);
+    }
+    let text = String::from_utf8_lossy(&out.stderr);
+    let why = text.lines().rev().find(|line| line.starts_with("ERROR"));
+    Ok(Answer::Failed(why.unwrap_or("pip failed and did not say why").to_owned()))
 }
 
 #[cfg(test)]

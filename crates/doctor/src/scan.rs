@@ -25,7 +25,7 @@ pub struct Question {
     /// The builds whose loading is told.
     pub builds: Vec<Build>,
     /// Imports nothing.
-    pub fixed: bool,
+    pub read_only: bool,
     /// Imports with this interpreter.
     pub python: Option<PathBuf>,
 }
@@ -102,24 +102,19 @@ pub fn scan(question: &Question) -> Result<Report> {
         distributions: Vec::new(),
         failed,
     };
-    let probe = match (&python, question.fixed, &environment) {
+    let probe = match (&python, question.read_only, &environment) {
         (_, true, _) => None,
-        (Some(python), _, Some(_)) => match Probe::new(python) {
-            Ok(probe) if probe.build == question.build => Some(probe),
-            Ok(probe) => {
-                report.not_imported = Some(format!(
-                    "{} is {}, not {}",
-                    python.display(),
-                    probe.build,
-                    question.build
-                ));
-                None
-            }
-            Err(error) => {
-                report.not_imported = Some(format!("{error:#}"));
+        (Some(python), _, Some(_)) => match probe(python, question.build) {
+            Ok(probe) => Some(probe),
+            Err(why) => {
+                report.not_imported = Some(format!("{why:#}"));
                 None
             }
         },
+        (Some(_), _, None) => {
+            report.not_imported = Some("only an environment is, since imports need others".into());
+            None
+        }
         _ => None,
     };
     report.imported_with = probe.as_ref().and(python.as_ref()).map(|p| p.display().to_string());
@@ -135,6 +130,14 @@ pub fn scan(question: &Question) -> Result<Report> {
     bar.finish_and_clear();
     report.distributions.extend(without.iter().map(|pin| verdict::no_wheel(pin, question.build)));
     Ok(report)
+}
+
+fn probe(python: &Path, build: Build) -> Result<Probe> {
+    let probe = Probe::new(python)?;
+    if probe.build != build {
+        bail!("{} is {}, not {build}", python.display(), probe.build);
+    }
+    Ok(probe)
 }
 
 /// Modules that another extension makes say what that one says, if it is there.

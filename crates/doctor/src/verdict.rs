@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::binary::{self, Declares, Flavour};
 use crate::known;
 use crate::probe::Import;
+use crate::rules::{Note, Notes, Rule};
 use crate::source::{Distribution, File};
 use crate::tags::{Abi, Build, Loads, WheelTag};
 
@@ -54,12 +55,6 @@ pub struct Judged {
     pub extensions: Vec<Extension>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
-    pub rule: &'static str,
-    pub text: String,
-}
-
 /// Reads a file of a distribution; what cannot be read is not clean.
 pub fn read(file: &File, builds: &[Build]) -> Extension {
     let loads = builds.iter().map(|build| (build.to_string(), file.abi.loads(*build))).collect();
@@ -104,127 +99,125 @@ impl Extension {
 
 /// `build` is the free-threaded build that is asked about.
 pub fn judge(of: Distribution, extensions: Vec<Extension>, build: Build) -> Judged {
-    let modules: Vec<&Extension> =
-        extensions.iter().filter(|one| one.declares != Declares::NoModule).collect();
-    let tried: Vec<&Extension> =
-        modules.iter().copied().filter(|one| one.tried_by(build)).collect();
-    let mut notes = Vec::new();
-    let mut note = |rule, text| notes.push(Note { rule, text });
-    let mut status = if modules.is_empty() { Status::Pure } else { Status::Free };
-    let for_any = !of.tags.is_empty() && of.tags.iter().all(WheelTag::pure);
-    if !modules.is_empty() && tried.is_empty() && for_any {
-        status = Status::Fallback;
-        note(
-            "pure-fallback",
-            format!(
-                "its wheel is for any build, and its {} for others: it runs without",
-                count(modules.len(), "extension")
-            ),
-        );
-    } else if !modules.is_empty() && tried.is_empty() {
-        status = Status::CannotLoad;
-        note(
-            "no-extension-for-build",
-            format!(
-                "no extension of it is for {build} ({} for others): install from a wheel for \
-                 {build}, or build from source there",
-                modules.len()
-            ),
-        );
+    let modules = extensions.iter().filter(|one| one.declares != Declares::NoModule).count();
+    let tried: Vec<&Extension> = extensions.iter().filter(|one| one.tried_by(build)).collect();
+    let mut notes = Notes::default();
+    let mut status = if modules == 0 { Status::Pure } else { Status::Free };
+    if modules > 0 && tried.is_empty() {
+        status = none_is_for(build, &of, modules, &mut notes);
     }
     for one in &tried {
-        if one.loads.get(&build.to_string()) == Some(&Loads::Unsound) {
-            status = status.max(Status::CannotLoad);
-            note(
-                "abi3-on-free-threaded",
-                format!(
-                    "{}: {build} tries a .abi3.so, which is made for the objects of the \
-                     GIL-enabled build",
-                    one.path
-                ),
-            );
-            continue;
-        }
-        match one.turns_on() {
-            Some(true) => {
-                status = Status::TurnsOn;
-                let how = match (&one.declares, &one.imported) {
-                    (Declares::Gil(how), _) => (*how).to_owned(),
-                    _ => "seen at its import".into(),
-                };
-                let cure = one.flavour.as_ref().map_or("", |flavour| flavour.cure());
-                note("turns-the-gil-on", format!("{}: {how}; its author: {cure}", one.module));
-            }
-            Some(false) => {}
-            None => {
-                status = status.max(Status::CannotTell);
-                let why = match &one.declares {
-                    Declares::Through(other) => {
-                        format!("its module is made by {other}, which is in another distribution")
-                    }
-                    Declares::CannotTell(why) => why.clone(),
-                    _ => String::from("nothing is known"),
-                };
-                note("cannot-tell", format!("{}: {why}", one.path));
-            }
-        }
-        let read = match one.declares {
-            Declares::Free(_) => Some(false),
-            Declares::Gil(_) => Some(true),
-            _ => None,
-        };
-        if one.imported.is_some() && read.is_some() && one.turns_on() != read {
-            note(
-                "read-and-import-differ",
-                format!("{}: the file says one thing and its import another: report it", one.path),
-            );
-        }
+        status = status.max(weigh(one, build, &mut notes));
     }
     let forgot = tried.iter().filter(|one| one.turns_on() == Some(true)).count();
     if forgot > 0 && forgot < tried.len() {
-        note(
-            "mixed",
-            format!("{forgot} of its {} do not declare it", count(tried.len(), "extension")),
-        );
+        let all = count(tried.len(), "extension");
+        notes.say(Rule::Mixed, format!("{forgot} of its {all} do not declare it"));
     }
     let tagged_free_threaded = of.tags.iter().any(WheelTag::claims_free_threading);
     if forgot > 0 && tagged_free_threaded {
-        note("tag-and-binary-differ", "its wheel is tagged for free threads".into());
+        notes.say(Rule::TagAndBinaryDiffer, "its wheel is tagged for free threads");
     }
-    if let Some(known) = known::native_part(&of.name).filter(|_| modules.is_empty()) {
+    if let Some(known) = known::native_part(&of.name).filter(|_| modules == 0) {
         status = Status::Fallback;
-        note(
-            "pure-fallback",
+        notes.say(
+            Rule::PureFallback,
             format!(
                 "this is its pure-Python part; the native one ({}) is not here. {} ({})",
                 known.module, known.source, known.date
             ),
         );
     }
-    if let Some(known) = known::declines(&of.name) {
-        note("declines", format!("{} {} ({})", known.what, known.source, known.date));
+    say_if_declined(&of.name, &mut notes);
+    let (name, version, notes) = (of.name, of.version, notes.0);
+    Judged { name, version, status, tagged_free_threaded, notes, extensions }
+}
+
+/// Extensions, and none that `build` tries. A wheel for any build runs without them.
+fn none_is_for(build: Build, of: &Distribution, modules: usize, notes: &mut Notes) -> Status {
+    if !of.tags.is_empty() && of.tags.iter().all(WheelTag::pure) {
+        let text = format!(
+            "its wheel is for any build, and its {} for others: it runs without",
+            count(modules, "extension")
+        );
+        notes.say(Rule::PureFallback, text);
+        return Status::Fallback;
     }
-    drop(modules);
-    Judged { name: of.name, version: of.version, status, tagged_free_threaded, notes, extensions }
+    let text = format!(
+        "no extension of it is for {build} ({modules} for others): install from a wheel for \
+         {build}, or build from source there"
+    );
+    notes.say(Rule::NoExtensionForBuild, text);
+    Status::CannotLoad
+}
+
+/// One extension that `build` tries.
+fn weigh(one: &Extension, build: Build, notes: &mut Notes) -> Status {
+    if one.loads.get(&build.to_string()) == Some(&Loads::Unsound) {
+        let text = format!(
+            "{}: {build} tries a .abi3.so, which is made for the objects of the GIL-enabled build",
+            one.path
+        );
+        notes.say(Rule::Abi3OnFreeThreaded, text);
+        return Status::CannotLoad;
+    }
+    let status = match one.turns_on() {
+        Some(true) => {
+            let how = match &one.declares {
+                Declares::Gil(how) => how,
+                _ => "seen at its import",
+            };
+            let cure = one.flavour.as_ref().map_or("", |flavour| flavour.cure());
+            let text = format!("{}: {how}; its author: {cure}", one.module);
+            notes.say(Rule::TurnsTheGilOn, text);
+            Status::TurnsOn
+        }
+        Some(false) => Status::Free,
+        None => {
+            let why = match &one.declares {
+                Declares::Through(other) => {
+                    format!("its module is made by {other}, which is in another distribution")
+                }
+                Declares::CannotTell(why) => why.clone(),
+                _ => String::from("nothing is known"),
+            };
+            notes.say(Rule::CannotTell, format!("{}: {why}", one.path));
+            Status::CannotTell
+        }
+    };
+    let read = match one.declares {
+        Declares::Free(_) => Some(false),
+        Declares::Gil(_) => Some(true),
+        _ => None,
+    };
+    if one.imported.is_some() && read.is_some() && one.turns_on() != read {
+        let text =
+            format!("{}: the file says one thing and its import another: report it", one.path);
+        notes.say(Rule::ReadAndImportDiffer, text);
+    }
+    status
+}
+
+fn say_if_declined(name: &str, notes: &mut Notes) {
+    if let Some(known) = known::declines(name) {
+        notes.say(Rule::Declines, format!("{} {} ({})", known.what, known.source, known.date));
+    }
 }
 
 /// A pin of which the index has no wheel for the build.
 pub fn no_wheel(pin: &str, build: Build) -> Judged {
     let (name, version) = pin.split_once("==").unwrap_or((pin, ""));
-    let mut notes = vec![Note {
-        rule: "no-wheel-for-build",
-        text: format!("the index has no wheel for {build}: it is built from source, or not at all"),
-    }];
-    if let Some(known) = known::declines(name) {
-        let text = format!("{} {} ({})", known.what, known.source, known.date);
-        notes.push(Note { rule: "declines", text });
-    }
+    let mut notes = Notes::default();
+    let text =
+        format!("the index has no wheel for {build}: it is built from source, or not at all");
+    notes.say(Rule::NoWheelForBuild, text);
+    say_if_declined(name, &mut notes);
     Judged {
         name: name.into(),
         version: version.into(),
         status: Status::CannotLoad,
         tagged_free_threaded: false,
-        notes,
+        notes: notes.0,
         extensions: Vec::new(),
     }
 }

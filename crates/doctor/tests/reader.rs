@@ -37,6 +37,31 @@ fn each_way_to_declare_is_read_in_each_layout_and_at_each_optimisation() {
 }
 
 #[test]
+fn a_file_without_a_tag_is_read_in_the_layout_that_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for head in [FREE_THREADED, GIL_ENABLED] {
+        let (_, code, _) = WAYS[0];
+        let bytes = compile(folder.path(), "x", head, code, &["-O2"]);
+        let read = binary::read(&bytes, "x", Abi::Plain).unwrap();
+        assert!(matches!(read.declares, Declares::Free(_)), "{head}: {:?}", read.declares);
+    }
+}
+
+#[test]
+fn a_call_that_no_path_comes_to_is_not_taken_for_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = "
+static Def def = {.name = \"x\"};
+extern void (*later)(void *);
+void other(void *module) { PyUnstable_Module_SetGIL(module, (void *)1); }
+void *PyInit_x(void) { void *module = PyModule_Create2(&def, 1013); later(module); return module; }
+";
+    let bytes = compile(folder.path(), "later", FREE_THREADED, code, &["-O1"]);
+    let read = binary::read(&bytes, "x", abi(FREE_THREADED)).unwrap();
+    assert!(matches!(read.declares, Declares::CannotTell(_)), "{:?}", read.declares);
+}
+
+#[test]
 fn relocations_in_the_packed_form_are_applied() {
     let folder = tempfile::tempdir().unwrap();
     let (_, code, _) = WAYS[0];
@@ -81,6 +106,23 @@ void *PyInit_x(void) {
 }
 ";
     let bytes = compile(folder.path(), "decides", FREE_THREADED, code, &["-O2"]);
+    let read = binary::read(&bytes, "x", abi(FREE_THREADED)).unwrap();
+    assert!(matches!(read.declares, Declares::CannotTell(_)), "{:?}", read.declares);
+}
+
+#[test]
+fn paths_that_tell_differently_are_not_settled_by_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = "
+extern int built_with_threads(void);
+static Slot slots[] = {{2, run}, {4, (void *)1}, {0, 0}};
+static Def def = {.name = \"x\", .slots = slots};
+void *PyInit_x(void) {
+    if (!built_with_threads()) slots[1].value = (void *)0;
+    return PyModuleDef_Init(&def);
+}
+";
+    let bytes = compile(folder.path(), "either", FREE_THREADED, code, &["-O2"]);
     let read = binary::read(&bytes, "x", abi(FREE_THREADED)).unwrap();
     assert!(matches!(read.declares, Declares::CannotTell(_)), "{:?}", read.declares);
 }

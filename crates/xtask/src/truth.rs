@@ -69,6 +69,7 @@ pub fn run(options: &Options) -> Result<()> {
     let (mut counts, mut complaints) = compare(&report)?;
     complaints.extend(facts(&report)?);
     counts.refused = refused(&doctor, &env)?;
+    locked(&doctor)?;
     let of = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
     let distributions = list(&report, "distributions")?
         .iter()
@@ -216,6 +217,28 @@ fn refused(doctor: &Path, env: &Env) -> Result<usize> {
         refused += 1;
     }
     Ok(refused)
+}
+
+/// A lock file: a native wheel, a pure one beside an `abi3` that 3.14t does not take, none at all.
+fn locked(doctor: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let list = folder.path().join("requirements.txt");
+    let pins = [
+        ("hiredis==3.5.0", "turns-on"),
+        ("protobuf==7.36.2", "fallback"),
+        ("orjson==3.13.0", "cannot-load"),
+    ];
+    std::fs::write(&list, pins.map(|(pin, _)| format!("{pin}\n")).concat())?;
+    let report = ask(doctor, &list, &[])?;
+    for (pin, expected) in pins {
+        let name = pin.split("==").next();
+        let of = report["distributions"].as_array().into_iter().flatten();
+        let status = of.filter(|one| one["name"].as_str() == name).map(|one| &one["status"]).next();
+        if status.and_then(Value::as_str) != Some(expected) {
+            bail!("{pin} in a requirements file: {status:?}, and it is {expected}: {report}");
+        }
+    }
+    Ok(())
 }
 
 fn fetch(pin: &str, hash: &str, place: &Path) -> Result<PathBuf> {

@@ -63,8 +63,6 @@ pub enum Declares {
 pub struct Extension {
     pub declares: Declares,
     pub flavour: Flavour,
-    /// Of a module that says nothing on a build where it could say so.
-    pub init: Option<String>,
 }
 
 /// Reads the bytes of a shared library. `stem` is the module's last name; `abi` what its file name
@@ -75,7 +73,6 @@ pub fn read(bytes: &[u8], stem: &str, abi: Abi) -> Result<Extension, Error> {
         Ok(Extension {
             declares: Declares::CannotTell(format!("{what} is not read here")),
             flavour: flavour.clone(),
-            init: None,
         })
     };
     match FileKind::parse(bytes).map_err(|_| Error::Malformed("no kind of library".into()))? {
@@ -88,59 +85,48 @@ pub fn read(bytes: &[u8], stem: &str, abi: Abi) -> Result<Extension, Error> {
         _ => return Err(Error::Malformed("no kind of library".into())),
     }
     let image = Image::load(bytes)?;
-    let (declares, init) = declares(&image, stem, abi, &flavour);
-    Ok(Extension { declares, flavour, init })
+    Ok(Extension { declares: declares(&image, stem, abi, &flavour), flavour })
 }
 
-fn declares(
-    image: &Image<'_>,
-    stem: &str,
-    abi: Abi,
-    flavour: &Flavour,
-) -> (Declares, Option<String>) {
-    let named = |prefix: &str| {
-        let own = format!("{prefix}{stem}");
-        let entry = image.export(&own).map(|at| (own, at));
-        entry.or_else(|| {
-            let mut all: Vec<&str> = image.exports().filter(|n| n.starts_with(prefix)).collect();
-            all.sort_unstable();
+fn declares(image: &Image<'_>, stem: &str, abi: Abi, flavour: &Flavour) -> Declares {
+    let entry = |prefix: &str| {
+        image.export(&format!("{prefix}{stem}")).or_else(|| {
             // A library that carries others' initialisers is loaded by its own name alone.
-            let name = all.first().filter(|_| all.len() == 1)?.to_string();
-            let at = image.export(&name)?;
-            Some((name, at))
+            let mut others = image.exports().filter(|name| name.starts_with(prefix));
+            let only = others.next().filter(|_| others.next().is_none())?;
+            image.export(only)
         })
     };
+    let follows = image.architecture == Architecture::X86_64;
     let minor = abi.minor().unwrap_or(14);
-    if let Some((name, entry)) = named("PyModExport_") {
-        let slots = (image.architecture == Architecture::X86_64)
-            .then(|| walk::from_export(image, entry, minor))
-            .flatten();
+    if let Some(entry) = entry("PyModExport_") {
+        let slots = follows.then(|| walk::from_export(image, entry, minor)).flatten();
         let unread = || Declares::CannotTell("the slots of PyModExport could not be read".into());
-        return (slots.map_or_else(unread, said), Some(name));
+        return slots.map_or_else(unread, said);
     }
-    let Some((name, entry)) = named("PyInit_") else {
-        return (Declares::NoModule, None);
-    };
+    let Some(entry) = entry("PyInit_") else { return Declares::NoModule };
     // It makes a module, and neither way to declare is in the file: no need to look further. One that
     // makes none gets it from another library, as mypyc's do.
     let makes = image.imports("PyModule_Create2") || image.imports("PyModule_FromDefAndSpec2");
-    if !makes && !image.imports("PyModuleDef_Init") && *flavour == Flavour::Cffi {
-        return (Declares::Through("_cffi_backend"), Some(name));
+    let (defines, sets) =
+        (image.imports("PyModuleDef_Init"), image.imports("PyUnstable_Module_SetGIL"));
+    if !makes && !defines && *flavour == Flavour::Cffi {
+        return Declares::Through("_cffi_backend");
     }
-    if makes && !image.imports("PyModuleDef_Init") && !image.imports("PyUnstable_Module_SetGIL") {
-        return (Declares::Gil("single-phase initialisation that says nothing"), Some(name));
-    }
-    if image.architecture != Architecture::X86_64 {
-        return (by_shape(image, stem, abi), Some(name));
+    if makes && !defines && !sets {
+        return Declares::Gil("single-phase initialisation that says nothing");
     }
     let layout = if abi.free_threaded() { Layout::FreeThreaded } else { Layout::GilEnabled };
+    if !follows {
+        return by_shape(image, stem, layout);
+    }
     let found = walk::from_init(image, entry, stem, layout, minor);
     // The call that would tell is in the file, and no path came to it.
-    if image.imports("PyUnstable_Module_SetGIL") && found == [Found::Single] {
+    if sets && found == [Found::Single] {
         let why = "PyUnstable_Module_SetGIL is called somewhere that could not be followed";
-        return (Declares::CannotTell(why.into()), Some(name));
+        return Declares::CannotTell(why.into());
     }
-    (judge(&found), Some(name))
+    judge(&found)
 }
 
 fn said(gil: Gil) -> Declares {
@@ -189,16 +175,11 @@ fn judge(found: &[Found]) -> Declares {
 
 /// Of another processor: the code is not followed; the definition that has the module's name is
 /// looked for among the words that the loader writes.
-fn by_shape(image: &Image<'_>, stem: &str, abi: Abi) -> Declares {
-    let layout = if abi.free_threaded() { Layout::FreeThreaded } else { Layout::GilEnabled };
-    let name_at = match layout {
-        Layout::GilEnabled => 40,
-        Layout::FreeThreaded => 56,
-    };
+fn by_shape(image: &Image<'_>, stem: &str, layout: Layout) -> Declares {
     let mut said_by = Vec::new();
     for (at, value) in image.relocated() {
         let named = image.text(value).is_some_and(|text| text.rsplit('.').next() == Some(stem));
-        let Some(def) = at.checked_sub(name_at).filter(|_| named) else { continue };
+        let Some(def) = at.checked_sub(layout.name()).filter(|_| named) else { continue };
         if let Some(gil) = slots::of_definition(image, def, layout) {
             let verdict = said(gil);
             if !said_by.contains(&verdict) {

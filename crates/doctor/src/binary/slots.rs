@@ -27,7 +27,8 @@ pub enum Layout {
 }
 
 impl Layout {
-    fn name(self) -> u64 {
+    /// Where the name is, in bytes from the start.
+    pub fn name(self) -> u64 {
         match self {
             Layout::GilEnabled => 16 + 24,
             Layout::FreeThreaded => 32 + 24,

@@ -2,31 +2,17 @@
 
 use serde_json::{Value, json};
 
+use crate::rules::{Note, Rule};
 use crate::scan::Report;
-use crate::verdict::{Judged, Note};
-
-const RULES: [(&str, &str, &str); 9] = [
-    ("turns-the-gil-on", "error", "An extension does not declare that it needs no GIL."),
-    ("no-extension-for-build", "error", "No extension of the distribution is for the build."),
-    ("no-wheel-for-build", "error", "The index has no wheel for the build."),
-    ("abi3-on-free-threaded", "error", "A .abi3.so lies where a free-threaded build tries it."),
-    (
-        "tag-and-binary-differ",
-        "error",
-        "A wheel tagged for free threads has an undeclared extension.",
-    ),
-    ("mixed", "warning", "Some extensions of a distribution declare it and others do not."),
-    ("pure-fallback", "warning", "The pure-Python part of what has a native one is installed."),
-    ("cannot-tell", "warning", "What an extension declares could not be read."),
-    ("declines", "note", "The authors refuse free-threaded builds."),
-];
+use crate::verdict::Judged;
 
 pub fn render(report: &Report) -> Value {
-    let rules: Vec<Value> = RULES
+    let rules: Vec<Value> = Rule::ALL
         .iter()
-        .map(|(id, level, text)| {
+        .map(|rule| {
+            let (level, text) = rule.described();
             json!({
-                "id": id,
+                "id": rule,
                 "shortDescription": {"text": text},
                 "defaultConfiguration": {"level": level},
             })
@@ -38,7 +24,7 @@ pub fn render(report: &Report) -> Value {
     }
     for (name, why) in &report.failed {
         results.push(json!({
-            "ruleId": "cannot-tell",
+            "ruleId": Rule::CannotTell,
             "level": "warning",
             "message": {"text": format!("{name}: {why}")},
         }));
@@ -58,7 +44,7 @@ pub fn render(report: &Report) -> Value {
 }
 
 fn result(one: &Judged, note: &Note) -> Value {
-    let level = RULES.iter().find(|(id, ..)| *id == note.rule).map_or("warning", |rule| rule.1);
+    let (level, _) = note.rule.described();
     // The file that the note begins with, or the first of the distribution.
     let path = one
         .extensions
