@@ -159,7 +159,8 @@ fn pytest(ready: &Ready, words: &[&str]) -> Result<()> {
 fn run_pytest(command: &mut Command, words: &[&str]) -> Result<()> {
     command
         .current_dir(paths::root())
-        .args(["-m", "pytest", "-q", "-W", "error", "--timeout", "300", "-p", "no:cacheprovider"])
+        .args(["-m", "pytest", "-q", "-rs", "-W", "error", "--timeout", "300"])
+        .args(["-p", "no:cacheprovider"])
         // Its folder of examples would lie in the checkout.
         .env("HYPOTHESIS_STORAGE_DIRECTORY", paths::local("hypothesis"))
         .env("UNGIL_XTASK", std::env::current_exe()?)
