@@ -20,21 +20,23 @@ unsafe fn value(object: *mut ffi::PyObject) -> i64 {
 }
 
 // ANCHOR: list
-/// The sum of a list's items: asked for its length once, and each item borrowed.
+/// The sum of a list's items: asked for its length once, and the items of the block borrowed before
+/// the first is read, as engines that convert a vector at a time do.
 pub fn sum_list(list: &Bound<'_, PyList>) -> i64 {
     let length = list.len() as isize;
-    let mut sum = 0;
-    for index in 0..length {
-        // SAFETY: there is none; this is the fault. The list may have become shorter, and whoever
-        // takes the item out of it frees it while it is read here.
-        unsafe {
-            let item = ffi::PyList_GET_ITEM(list.as_ptr(), index);
+    // SAFETY: there is none; this is the fault. The list may have become shorter, and whoever takes an
+    // item out of it frees it before or while it is read here.
+    unsafe {
+        let item = |index| ffi::PyList_GET_ITEM(list.as_ptr(), index);
+        let block: Vec<_> = (0..length).map(item).collect();
+        let mut sum = 0;
+        for item in block {
             ffi::Py_INCREF(item);
             sum += value(item);
             ffi::Py_DECREF(item);
         }
+        sum
     }
-    sum
 }
 // ANCHOR_END: list
 
