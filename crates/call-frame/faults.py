@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import threading
 import time
 
 import twin
@@ -28,44 +27,26 @@ def collected(work):
     return collections() - before
 
 
-def on_two_threads(work):
-    errors = []
-
-    def run():
-        try:
-            work()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
 def freed_tuples_collect():
     """The folklore: a tuple a row sets the collector off. It does not: what is freed again nets to
     nothing, even at the lowest threshold."""
     gc.set_threshold(200, 0, 0)
     runs = [
-        collected(lambda: on_two_threads(lambda: call_frame.run(add, how, ROWS)))
+        collected(lambda: _faults.together(2, lambda: call_frame.run(add, how, ROWS)))
         for how in ("tuple", "unpacked")
     ]
-    runs.append(collected(lambda: on_two_threads(lambda: twin.call_frame.before_tuple(add, ROWS))))
+    runs.append(collected(lambda: _faults.together(2, lambda: twin.call_frame.before_tuple(add, ROWS))))
     return runs, [0, 0, 0]
 
 
 def kept_tuples_collect():
     """Tuples that live until the end of the block do."""
-    found = collected(lambda: on_two_threads(lambda: call_frame.run(add, "kept", ROWS)))
+    found = collected(lambda: _faults.together(2, lambda: call_frame.run(add, "kept", ROWS)))
     return ("collections" if found else "none"), "none"
 
 
 def cpp_kept_tuples_collect():
-    found = collected(lambda: on_two_threads(lambda: twin.call_frame.before_kept(add, ROWS)))
+    found = collected(lambda: _faults.together(2, lambda: twin.call_frame.before_kept(add, ROWS)))
     return ("collections" if found else "none"), "none"
 
 
@@ -100,17 +81,17 @@ def shared_frame():
     # Two threads on one core hardly meet: again, for as long as a busy machine may keep them there.
     end = time.monotonic() + (20 if not _faults.gil_enabled() else 1)
     while not mixed and time.monotonic() < end:
-        on_two_threads(lambda: twin.call_frame.before_shared(check, 500_000))
+        _faults.together(2, lambda: twin.call_frame.before_shared(check, 500_000))
     return ("mixed up" if mixed else "none"), "none"
 
 
 def frames_collect_nothing():
     gc.set_threshold(200, 0, 0)
     runs = [
-        collected(lambda: on_two_threads(lambda: call_frame.run(add, how, ROWS)))
+        collected(lambda: _faults.together(2, lambda: call_frame.run(add, how, ROWS)))
         for how in ("frame", "fixed")
     ]
-    runs.append(collected(lambda: on_two_threads(lambda: twin.call_frame.after_frame(add, ROWS))))
+    runs.append(collected(lambda: _faults.together(2, lambda: twin.call_frame.after_frame(add, ROWS))))
     return runs, [0, 0, 0]
 
 
@@ -176,7 +157,7 @@ def nested_calls():
     def down(n, m):
         return 0 if n == 0 else call_frame.call(down, n - 1, m) + m
 
-    on_two_threads(lambda: [call_frame.call(down, 100, 2) for _ in range(100)])
+    _faults.together(2, lambda: [call_frame.call(down, 100, 2) for _ in range(100)])
     return call_frame.call(down, 100, 2), 200
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import threading
 import warnings
 
 import twin
@@ -98,18 +97,7 @@ def count(call):
     On a busy machine the threads may follow one another for a while, and lose nothing."""
     made = 0
     for _ in range(50):
-        barrier = threading.Barrier(4)
-
-        def run():
-            barrier.wait()
-            for _ in range(100):
-                call(2_500)
-
-        threads = [threading.Thread(target=run) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        _faults.together(4, lambda: [call(2_500) for _ in range(100)])
         made += 1_000_001
         counted = call(1)
         if counted != made:

@@ -47,30 +47,10 @@ def __getattr__(name):
 """
 
 
-def on_threads(count, work):
-    """Starts them together; gives what each returned or raised."""
-    barrier = threading.Barrier(count)
-    results = []
-
-    def run():
-        barrier.wait()
-        try:
-            results.append(work())
-        except Exception as error:
-            results.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 def made(cache):
     module("counted", COUNTED)
     cache = cache("counted", "value")
-    results = on_threads(2, cache.get)
+    results = _faults.together(2, cache.get)
     assert all(result is results[0] for result in results), results
     return len(sys.modules["counted"].calls), 1
 
@@ -85,7 +65,7 @@ def makes_it_once():
 
 def attached_once():
     module("slow", SLOW)
-    on_threads(2, import_cache.AttachedOnce("slow", "value").get)
+    _faults.together(2, import_cache.AttachedOnce("slow", "value").get)
 
 
 def cpp_attached_once():
@@ -106,7 +86,7 @@ def cold_start():
     storm = threading.Thread(target=collector, args=(stop,))
     storm.start()
     time.sleep(0.05)
-    results = on_threads(THREADS, import_cache.Imported("slow", "value").get)
+    results = _faults.together(THREADS, import_cache.Imported("slow", "value").get)
     stop.set()
     storm.join()
     value = sys.modules["slow"].value
@@ -117,7 +97,7 @@ def failing_import():
     module("fails", "import sys\nsys.fails += 1\nif sys.fails == 1: raise ImportError('once')\nvalue = 7")
     sys.fails = 0
     cache = import_cache.Imported("fails", "value")
-    results = on_threads(8, cache.get)
+    results = _faults.together(8, cache.get, kept=ImportError)
     failed = [result for result in results if isinstance(result, ImportError)]
     # Threads that waited for the import lock may share the failure or import again themselves.
     assert failed and all(result == 7 for result in results if result not in failed), results
@@ -141,7 +121,7 @@ def crossed_imports():
     sys.cache = import_cache.Imported("crossed", "value")
     turns = iter([sys.cache.get, lambda: __import__("crossed").value] * 4)
     work = [next(turns) for _ in range(8)]
-    return sorted(set(on_threads(8, lambda: work.pop()()))), [7]
+    return sorted(set(_faults.together(8, lambda: work.pop()()))), [7]
 
 
 def cpp_cached():

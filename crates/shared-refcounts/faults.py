@@ -43,7 +43,7 @@ def counter_loses():
 
     made = 0
     for _ in range(20):
-        on_threads(run, 4)
+        _faults.together(4, run)
         made += 4 * calls
         if space["n"] != made:
             return "lost", "none"
@@ -53,14 +53,6 @@ def counter_loses():
 def shared_refcounts_calls(function, rows):
     for row in range(rows):
         function(row, row)
-
-
-def on_threads(work, count=2):
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def mortal_constants(*, pyc):
@@ -131,7 +123,7 @@ def shared_while_called():
     callers = [threading.Thread(target=call) for _ in range(2)]
     for caller in callers:
         caller.start()
-    on_threads(lambda: [shared_refcounts.share(function) for function in functions])
+    _faults.together(2, lambda: [shared_refcounts.share(function) for function in functions])
     stop.set()
     for caller in callers:
         caller.join()

@@ -19,27 +19,8 @@ class Function:
         gc.collect()
 
 
-def on_threads(work):
-    barrier = threading.Barrier(THREADS)
-    results = []
-
-    def run():
-        barrier.wait()
-        try:
-            results.append(work())
-        except ValueError as error:
-            results.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 def winners(registry):
-    return sum(on_threads(lambda: registry.add("f", Function))), 1
+    return sum(_faults.together(THREADS, lambda: registry.add("f", Function), kept=ValueError)), 1
 
 
 def check_then_act():
@@ -61,7 +42,7 @@ def cpp_python_under_lock():
 
 def one_wins():
     registry = udf_registry.Registry()
-    results = on_threads(lambda: registry.add("f", Function))
+    results = _faults.together(THREADS, lambda: registry.add("f", Function), kept=ValueError)
     refused = [str(one) for one in results if isinstance(one, ValueError)]
     assert set(refused) == {'a function "f" exists; remove it first'}, refused
     return len(results) - len(refused), 1
@@ -102,7 +83,7 @@ def no_python_under_the_lock():
     except ValueError:
         pass
     # The loser of a race: its function is made, refused and dropped.
-    results = on_threads(lambda: registry.add("g", Probing))
+    results = _faults.together(THREADS, lambda: registry.add("g", Probing), kept=ValueError)
     losers = sum(isinstance(one, ValueError) for one in results)
     registry.remove("f")
     registry.remove("g")

@@ -19,6 +19,32 @@ def gil_enabled():
     return getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
+def together(count, work, kept=()):
+    """Runs `work` on so many threads that begin at one time: without the barrier, on a busy machine,
+    the first may be done before the last has begun, and nothing is shared. Gives what each returned;
+    exceptions of the types `kept` count as results, any other is raised."""
+    barrier = threading.Barrier(count)
+    results, errors = [], []
+
+    def run():
+        barrier.wait()
+        try:
+            results.append(work())
+        except kept as error:
+            results.append(error)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
 def storm(work, threads=8):
     """Runs `work(i)` again and again on so many threads, beside one that collects, for as long as the
     environment says (UNGIL_STRESS_SECONDS). Says how often; the first exception ends it."""
