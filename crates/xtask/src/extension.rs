@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -22,18 +23,35 @@ pub struct Ready {
     pub env: Env,
 }
 
-/// Prepares `builds`: interpreter, environment, extension. What is there and current stays.
+/// Prepares `builds`: interpreter, environment, extension. What is there and current stays. While one
+/// extension compiles, the next interpreter is fetched: on a fresh machine that is half a minute.
 pub fn ready(builds: &[Build]) -> Result<Vec<Ready>> {
-    let machine = Machine::this();
-    builds
-        .iter()
-        .map(|build| {
-            let interpreter = python::resolve(*build, &machine)?;
-            let env = python::environment(&interpreter, "test")?;
-            install(&interpreter, &env)?;
-            Ok(Ready { interpreter, env })
-        })
-        .collect()
+    std::thread::scope(|scope| {
+        let (send, prepared) = mpsc::channel();
+        scope.spawn(move || {
+            for build in builds {
+                let one = prepare(*build);
+                let failed = one.is_err();
+                if send.send(one).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        prepared
+            .iter()
+            .map(|one| {
+                let (interpreter, env) = one?;
+                install(&interpreter, &env)?;
+                Ok(Ready { interpreter, env })
+            })
+            .collect()
+    })
+}
+
+fn prepare(build: Build) -> Result<(Interpreter, Env)> {
+    let interpreter = python::resolve(build, &Machine::this())?;
+    let env = python::environment(&interpreter, "test")?;
+    Ok((interpreter, env))
 }
 
 fn install(interpreter: &Interpreter, env: &Env) -> Result<()> {
