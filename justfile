@@ -43,3 +43,7 @@ wheels *args:
 # Copy a pattern into your own crate; --check says whether a copy is behind
 copy *args:
     cargo xtask copy {{ args }}
+
+# The workshop: start, check, watch, hint, solution, reset, list
+exercise *args:
+    cargo xtask exercise {{ args }}

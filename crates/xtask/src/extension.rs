@@ -48,7 +48,8 @@ pub fn ready(builds: &[Build]) -> Result<Vec<Ready>> {
     })
 }
 
-fn prepare(build: Build) -> Result<(Interpreter, Env)> {
+/// Without the extension: what does not need the lessons' code.
+pub fn prepare(build: Build) -> Result<(Interpreter, Env)> {
     let interpreter = python::resolve(build, &Machine::this())?;
     let env = python::environment(&interpreter, "test")?;
     Ok((interpreter, env))

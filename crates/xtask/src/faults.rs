@@ -254,7 +254,7 @@ fn show(line: &Line, options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn runner() -> std::path::PathBuf {
+pub fn runner() -> std::path::PathBuf {
     paths::root().join("crates/ungil/python/ungil/_faults.py")
 }
 
@@ -307,7 +307,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<S
     })
 }
 
-fn classify(status: ExitStatus, stdout: &str, stderr: &str) -> Observed {
+pub fn classify(status: ExitStatus, stdout: &str, stderr: &str) -> Observed {
     if let Some(signal) = status.signal() {
         let text = format!("signal {signal}\n{stderr}");
         return Observed { outcome: Outcome::Signal, text };

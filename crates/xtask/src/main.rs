@@ -6,6 +6,7 @@ mod copies;
 mod copy;
 mod cpp;
 mod data;
+mod exercise;
 mod extension;
 mod faults;
 mod hash;
@@ -58,6 +59,8 @@ enum Word {
     },
     /// Copy a pattern into your own crate, or say whether a copy is behind
     Copy(copy::Options),
+    /// The workshop: start an exercise, check your work, get a hint
+    Exercise(exercise::Options),
     /// Say whether an environment would run without the GIL, and who would turn it on
     #[command(disable_help_flag = true)]
     Doctor {
@@ -98,6 +101,7 @@ fn run(word: Word) -> Result<()> {
         Word::Book { readme: false } => book::build().map(drop),
         Word::Python { builds } => test::python(&builds),
         Word::Copy(options) => copy::run(&options),
+        Word::Exercise(options) => exercise::run(&options),
         Word::Doctor { words } => doctor(&words),
         Word::Truth(options) => truth::run(&options),
         Word::Wheels(options) => wheels::run(&options),

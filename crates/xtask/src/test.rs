@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::extension::{self, Ready};
 use crate::python::{self, Build};
-use crate::{bench, book, copies, cpp, faults, model, paths, readme, sh, truth, twin, wheels};
+use crate::{bench, book, copies, cpp, exercise, faults, model, paths, readme, sh, truth, twin, wheels};
 
 #[derive(Args)]
 pub struct Options {
@@ -37,6 +37,7 @@ pub fn run(options: &Options) -> Result<()> {
         ("faults", Box::new(|| faults::run(&faults::Options::all()))),
         ("stress, short", Box::new(|| faults::run(&faults::Options::short_stress()))),
         ("copies", Box::new(|| copies::run(&ready))),
+        ("exercises", Box::new(|| exercise::matrix::run(None))),
         ("refused code", Box::new(|| refused(stock))),
         ("doctor's truth", Box::new(|| truth::run(&truth::Options::default()))),
         ("template's workflow", Box::new(workflow)),

@@ -10,14 +10,14 @@ use lesson_kit::lesson::{self, Lesson, State, Tsan};
 use serde::Serialize;
 
 use crate::extension::{self, Ready};
-use crate::python::Build;
+use crate::python::{Build, Env};
 use crate::{hash, paths, pool, sh};
 
 const LIMIT: Duration = Duration::from_secs(600);
 /// What a run under ThreadSanitizer ends with if it reported something.
 const REPORTED: i32 = 66;
 
-fn compiler() -> String {
+pub fn compiler() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "g++".into())
 }
 
@@ -126,17 +126,14 @@ pub fn tsan(options: &Options) -> Result<()> {
     }
     let ready = extension::ready(&[Build::parse("3.14t")?])?.remove(0);
     let folder = build(&ready, Some("thread"))?;
-    let library = sh::run(Command::new(compiler()).arg("-print-file-name=libtsan.so"))?;
-    let library = String::from_utf8_lossy(&library.stdout).trim().to_owned();
-    if !Path::new(&library).is_absolute() {
-        bail!("{} has no libtsan.so; install it (Debian: libtsan2), or set CXX", compiler());
-    }
+    // Said once, before the first run.
+    under_tsan(&ready.env)?;
     let mut tally = pool::Tally::default();
     pool::in_order(
         &work,
         pool::cores(),
         |(lesson, run)| format!("{} {}", lesson.name, run.call),
-        |(lesson, run)| one(&ready, &folder, &library, lesson, run),
+        |(lesson, run)| one(&ready, &folder, lesson, run),
         |line| {
             let line = line?;
             tally.count(line.ok);
@@ -150,29 +147,36 @@ pub fn tsan(options: &Options) -> Result<()> {
     )
 }
 
+/// The ordinary interpreter with ThreadSanitizer loaded: it sees the modules that were built for it.
+pub fn under_tsan(env: &Env) -> Result<Command> {
+    let library = sh::run(Command::new(compiler()).arg("-print-file-name=libtsan.so"))?;
+    let library = String::from_utf8_lossy(&library.stdout).trim().to_owned();
+    if !Path::new(&library).is_absolute() {
+        bail!("{} has no libtsan.so; install it (Debian: libtsan2), or set CXX", compiler());
+    }
+    let mut python = Command::new("setarch");
+    // ThreadSanitizer wants the old layout of the address space; setarch gives it where it exists.
+    if Path::new("/usr/bin/setarch").exists() {
+        python.arg("-R").arg(env.python());
+    } else {
+        python = Command::new(env.python());
+    }
+    env.environment_of(&mut python);
+    let options = format!("ignore_noninstrumented_modules=1 exitcode={REPORTED}");
+    python.env("LD_PRELOAD", library).env("TSAN_OPTIONS", options);
+    Ok(python)
+}
+
 fn one<'a>(
     ready: &Ready,
     folder: &Path,
-    library: &str,
     lesson: &'a Lesson,
     run: &'a Tsan,
 ) -> Result<Line<'a>> {
     let expected = run.line.as_deref().map(place).transpose()?;
     let code = format!("import sys, twin; twin.{}(); assert not sys._is_gil_enabled()", run.call);
-    let mut python = Command::new("setarch");
-    // ThreadSanitizer wants the old layout of the address space; setarch gives it where it exists.
-    if Path::new("/usr/bin/setarch").exists() {
-        python.arg("-R").arg(ready.env.python());
-    } else {
-        python = Command::new(ready.env.python());
-    }
-    ready.env.environment_of(&mut python);
-    let options = format!("ignore_noninstrumented_modules=1 exitcode={REPORTED}");
-    python
-        .args(["-c", &code])
-        .env("PYTHONPATH", folder)
-        .env("LD_PRELOAD", library)
-        .env("TSAN_OPTIONS", options);
+    let mut python = under_tsan(&ready.env)?;
+    python.args(["-c", &code]).env("PYTHONPATH", folder);
     let output = sh::output_within(&mut python, LIMIT)?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let observed = places(&text);

@@ -1,0 +1,7 @@
+// SOLUTION use
+// END
+// SOLUTION state
+// END
+// SOLUTION take
+        1
+// END

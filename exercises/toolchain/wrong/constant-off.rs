@@ -1,0 +1,4 @@
+// SOLUTION answer
+        let _ = py;
+        Ok(false)
+// END

@@ -1,0 +1,3 @@
+// SOLUTION declaration
+#[pymodule(gil_used = true)]
+// END
