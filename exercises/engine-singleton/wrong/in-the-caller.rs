@@ -1,0 +1,9 @@
+// SOLUTION run
+        let me = std::process::id();
+        let owner = OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
+        if owner.is_err_and(|owner| owner != me) {
+            return Err(PyRuntimeError::new_err("forked"));
+        }
+        ENGINE.get_or_init(Engine::start);
+        function.call0(py)
+// END

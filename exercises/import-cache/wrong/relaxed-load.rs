@@ -1,0 +1,3 @@
+// SOLUTION read
+        if self.ready.load(Ordering::Relaxed) {
+// END

@@ -1,0 +1,4 @@
+// SOLUTION add
+            let _ = (name, factory);
+            Ok(true)
+// END
