@@ -1,0 +1,4 @@
+// SOLUTION call
+            let _ = &self.jobs;
+            function.call0(py)
+// END

@@ -1,0 +1,32 @@
+import time
+
+import _faults
+import exercise
+
+THREADS, EACH, SECONDS = 8, 50_000, 3
+
+
+def each_ticket_once():
+    """On a busy machine threads may follow one another for a while, so it tries again and again."""
+
+    def work():
+        return [exercise.take() for _ in range(EACH)]
+
+    end = time.monotonic() + SECONDS
+    given = 0
+    while True:
+        taken = [ticket for tickets in _faults.together(THREADS, work) for ticket in tickets]
+        expected = list(range(given + 1, given + THREADS * EACH + 1))
+        given += len(taken)
+        if sorted(taken) != expected:
+            return len(set(taken)), f"{len(taken)}, and none twice"
+        if time.monotonic() > end:
+            return None
+
+
+def two_threads_take():
+    def work():
+        return [exercise.take() for _ in range(1000)]
+
+    taken = [ticket for tickets in _faults.together(2, work) for ticket in tickets]
+    return len(set(taken)), 2000

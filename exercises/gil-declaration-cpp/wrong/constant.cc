@@ -1,0 +1,3 @@
+// SOLUTION take
+    return PyLong_FromLong(tickets.load() + 1);
+// END

@@ -1,0 +1,7 @@
+// SOLUTION state
+long tickets = 0;
+// END
+// SOLUTION take
+    ++tickets;
+    return PyLong_FromLong(tickets);
+// END
