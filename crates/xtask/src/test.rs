@@ -8,7 +8,9 @@ use clap::Args;
 
 use crate::extension::{self, Ready};
 use crate::python::{self, Build};
-use crate::{bench, book, copies, cpp, exercise, faults, model, paths, readme, sh, truth, twin, wheels};
+use crate::{
+    bench, book, copies, cpp, exercise, faults, model, paths, readme, sh, truth, twin, wheels,
+};
 
 #[derive(Args)]
 pub struct Options {

@@ -167,12 +167,7 @@ pub fn under_tsan(env: &Env) -> Result<Command> {
     Ok(python)
 }
 
-fn one<'a>(
-    ready: &Ready,
-    folder: &Path,
-    lesson: &'a Lesson,
-    run: &'a Tsan,
-) -> Result<Line<'a>> {
+fn one<'a>(ready: &Ready, folder: &Path, lesson: &'a Lesson, run: &'a Tsan) -> Result<Line<'a>> {
     let expected = run.line.as_deref().map(place).transpose()?;
     let code = format!("import sys, twin; twin.{}(); assert not sys._is_gil_enabled()", run.call);
     let mut python = under_tsan(&ready.env)?;

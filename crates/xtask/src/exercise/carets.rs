@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn carets_stand_under_what_is_new_and_nothing_else() {
-        let shown = marked("    let x = load(Relaxed);\n", "    let x = load(Acquire);\n    y();\n");
+        let shown =
+            marked("    let x = load(Relaxed);\n", "    let x = load(Acquire);\n    y();\n");
         assert_eq!(
             shown,
             "    let x = load(Acquire);\n            ^^^^^^^^^^^^^^\n    y();\n    ^^^^\n"

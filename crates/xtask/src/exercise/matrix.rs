@@ -10,8 +10,8 @@ use regex::Regex;
 
 use super::check::{Told, Work};
 use super::make::{self, Made, Place};
-use super::text::{self, COMPILES, Check, Exercise, Files, Kind, Language, View};
 use super::places;
+use super::text::{self, COMPILES, Check, Exercise, Files, Kind, Language, View};
 use crate::python::Build;
 use crate::{paths, pool, sh};
 
@@ -157,12 +157,7 @@ fn formatted(entries: &[Entry]) -> Result<()> {
 /// By package and what it is for: a build's name, "Tsan" or "Model".
 type All = BTreeMap<(String, String), Made>;
 
-fn build(
-    entries: &[Entry],
-    house: &std::path::Path,
-    place: &Place,
-    made: &mut All,
-) -> Result<()> {
+fn build(entries: &[Entry], house: &std::path::Path, place: &Place, made: &mut All) -> Result<()> {
     let step = sh::Step::new(format!("building the exercises for {}", place.build()));
     let here = |entry: &&Entry| entry.runs.iter().any(|run| run.build == place.build());
     let entries: Vec<&Entry> = entries.iter().filter(here).collect();
