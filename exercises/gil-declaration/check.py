@@ -32,3 +32,13 @@ def starts_at_one():
     other.start()
     other.join()
     return [first, *seen, exercise.take()], [1, 2, 3]
+
+
+def two_threads_take():
+    """For ThreadSanitizer, which needs no luck: of the C++ form alone."""
+
+    def work():
+        return [exercise.take() for _ in range(1000)]
+
+    taken = [ticket for tickets in _faults.together(2, work) for ticket in tickets]
+    return len(set(taken)), 2000

@@ -12,37 +12,32 @@ use anyhow::{Context, Result};
 use lesson_kit::lesson::{self, Lesson};
 
 use crate::extension::{self, Ready};
-use crate::{copy, paths, sh};
+use crate::{copy, house, paths, sh};
 
 const LIMIT: Duration = Duration::from_secs(1800);
 
 pub fn run(ready: &[Ready]) -> Result<()> {
     let lessons = lesson::all(paths::root())?;
     let copied: Vec<&Lesson> = lessons.iter().filter(|one| !one.copy.is_empty()).collect();
-    let house = paths::local("copies");
-    let _ = std::fs::remove_dir_all(&house);
-    std::fs::create_dir_all(&house)?;
-    let workspace: toml::Table =
-        toml::from_str(&std::fs::read_to_string(paths::root().join("Cargo.toml"))?)?;
-    let names: Vec<String> = copied.iter().map(|one| format!("{:?}", one.name)).collect();
-    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [{}]\n", names.join(", "));
-    std::fs::write(house.join("Cargo.toml"), manifest)?;
-    std::fs::copy(paths::root().join("Cargo.lock"), house.join("Cargo.lock"))?;
+    let folder = paths::local("copies");
+    let _ = std::fs::remove_dir_all(&folder);
+    let names: Vec<String> = copied.iter().map(|one| one.name.clone()).collect();
+    house::workspace(&folder, &names)?;
     for one in &copied {
-        copy(one, &house.join(&one.name), &workspace)
+        copy(one, &folder.join(&one.name))
             .with_context(|| format!("copying the pattern of {}", one.name))?;
     }
     for one in ready {
-        build(one, &house)?;
+        build(one, &folder)?;
         for lesson in &copied {
-            test(one, &house, lesson)?;
+            test(one, &folder, lesson)?;
         }
         println!("{}: {} copies built and tested", one.interpreter.build.name(), copied.len());
     }
     Ok(())
 }
 
-fn copy(lesson: &Lesson, target: &Path, workspace: &toml::Table) -> Result<()> {
+fn copy(lesson: &Lesson, target: &Path) -> Result<()> {
     let source = paths::root().join("crates").join(&lesson.name);
     let src = target.join("src");
     std::fs::create_dir_all(&src)?;
@@ -60,37 +55,28 @@ fn copy(lesson: &Lesson, target: &Path, workspace: &toml::Table) -> Result<()> {
          crate-type = [\"cdylib\"]\n\n[dependencies]\n",
         lesson.name
     );
-    let known = &workspace["workspace"]["dependencies"];
-    let wanted = |needs: &[String]| -> Result<String> {
-        let line = |need: &String| {
-            let wanted = known.get(need).with_context(|| {
-                format!("copy_needs names {need}, which is not among the workspace's dependencies")
-            })?;
-            Ok(format!("{need} = {wanted}\n"))
-        };
-        needs.iter().map(line).collect()
-    };
-    manifest += &wanted(&lesson.copy_needs)?;
-    manifest += &format!("\n[build-dependencies]\n{}", wanted(&lesson.copy_build_needs)?);
+    manifest += &house::dependencies(&lesson.copy_needs)?.concat();
+    let for_the_build = house::dependencies(&lesson.copy_build_needs)?.concat();
+    manifest += &format!("\n[build-dependencies]\n{for_the_build}");
     std::fs::write(target.join("Cargo.toml"), manifest)?;
     Ok(())
 }
 
-fn build(ready: &Ready, house: &Path) -> Result<()> {
+fn build(ready: &Ready, folder: &Path) -> Result<()> {
     let name = ready.interpreter.build.name();
     let step = sh::Step::new(format!("building the copies for {name}"));
     let mut command = Command::new(env!("CARGO"));
     // In debug mode: what people run first, and where the checked lock speaks.
-    command.args(["build", "--quiet", "--workspace"]).current_dir(house);
+    command.args(["build", "--quiet", "--workspace"]).current_dir(folder);
     extension::environment_for(&mut command, &ready.env, &format!("copies-{name}"));
     sh::run_within(&mut command, LIMIT)?;
     step.done();
     Ok(())
 }
 
-fn test(ready: &Ready, house: &Path, lesson: &Lesson) -> Result<()> {
+fn test(ready: &Ready, copies: &Path, lesson: &Lesson) -> Result<()> {
     let name = ready.interpreter.build.name();
-    let folder = house.join(&lesson.name);
+    let folder = copies.join(&lesson.name);
     let library = format!("libcopied_{}.so", lesson.name.replace('-', "_"));
     let built = paths::local(&format!("target/copies-{name}/debug")).join(library);
     std::fs::copy(&built, folder.join("copied.so"))?;

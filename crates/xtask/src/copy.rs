@@ -9,7 +9,7 @@ use lesson_kit::lesson::{self, Lesson};
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use crate::{bench, hash, paths};
+use crate::{bench, hash, house, paths};
 
 #[derive(Args)]
 pub struct Options {
@@ -146,17 +146,14 @@ fn tell(lesson: &Lesson, written: &[PathBuf]) -> Result<()> {
     for path in written {
         println!("wrote  {}", path.display());
     }
-    let workspace: toml::Table =
-        toml::from_str(&std::fs::read_to_string(paths::root().join("Cargo.toml"))?)?;
-    let known = &workspace["workspace"]["dependencies"];
     for (table, needs) in
         [("dependencies", &lesson.copy_needs), ("build-dependencies", &lesson.copy_build_needs)]
     {
         if !needs.is_empty() {
             println!("\nadd to [{table}]:");
         }
-        for need in needs {
-            println!("  {need} = {}", known.get(need).context("copy_needs names what is there")?);
+        for line in house::dependencies(needs)? {
+            print!("  {line}");
         }
     }
     println!("\nadd to lib.rs:");

@@ -17,10 +17,17 @@ const LIMIT: Duration = Duration::from_secs(3600);
 const NOT_COMPILED: [&str; 6] =
     ["lesson.toml", "README.md", "model.rs", "faults.py", "tests", "copied"];
 
-/// An interpreter with the extension installed in an environment of its own.
+/// An interpreter and an environment of its own; from [`ready`], with the extension installed in it.
 pub struct Ready {
     pub interpreter: Interpreter,
     pub env: Env,
+}
+
+impl Ready {
+    /// The build's name.
+    pub fn build(&self) -> String {
+        self.interpreter.build.name()
+    }
 }
 
 /// Prepares `builds`: interpreter, environment, extension. What is there and current stays. While one
@@ -40,19 +47,19 @@ pub fn ready(builds: &[Build]) -> Result<Vec<Ready>> {
         prepared
             .iter()
             .map(|one| {
-                let (interpreter, env) = one?;
-                install(&interpreter, &env)?;
-                Ok(Ready { interpreter, env })
+                let one = one?;
+                install(&one.interpreter, &one.env)?;
+                Ok(one)
             })
             .collect()
     })
 }
 
-/// Without the extension: what does not need the lessons' code.
-pub fn prepare(build: Build) -> Result<(Interpreter, Env)> {
+/// Without the extension, for what does not need the lessons' code.
+pub fn prepare(build: Build) -> Result<Ready> {
     let interpreter = python::resolve(build, &Machine::this())?;
     let env = python::environment(&interpreter, "test")?;
-    Ok((interpreter, env))
+    Ok(Ready { interpreter, env })
 }
 
 fn install(interpreter: &Interpreter, env: &Env) -> Result<()> {

@@ -10,6 +10,7 @@ mod exercise;
 mod extension;
 mod faults;
 mod hash;
+mod house;
 mod model;
 mod paths;
 mod pool;

@@ -21,6 +21,13 @@ pub fn compiler() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "g++".into())
 }
 
+/// The compiler's word for the interpreter's headers, which are not ours to warn about.
+pub fn headers(env: &Env) -> Result<String> {
+    let code = "import sysconfig; print(sysconfig.get_path('include'))";
+    let include = sh::run(env.command().args(["-c", code]))?;
+    Ok(format!("-isystem{}", String::from_utf8_lossy(&include.stdout).trim()))
+}
+
 /// The folder with `twin.so` for an interpreter, for PYTHONPATH; built if it is not there.
 pub fn build(ready: &Ready, sanitizer: Option<&str>) -> Result<PathBuf> {
     let source = paths::root().join("cpp/twin");
@@ -37,9 +44,7 @@ pub fn build(ready: &Ready, sanitizer: Option<&str>) -> Result<PathBuf> {
         sanitizer.map_or(String::new(), |which| format!(" with -fsanitize={which}"))
     ));
     std::fs::create_dir_all(&folder)?;
-    let code = "import sysconfig; print(sysconfig.get_path('include'))";
-    let include = sh::run(ready.env.command().args(["-c", code]))?;
-    let include = String::from_utf8_lossy(&include.stdout).trim().to_owned();
+    let include = headers(&ready.env)?;
     let mut files: Vec<PathBuf> = std::fs::read_dir(&source)?
         .filter_map(|entry| entry.ok().map(|e| e.path()))
         .filter(|path| path.extension().is_some_and(|e| e == "cc"))
@@ -55,8 +60,7 @@ pub fn build(ready: &Ready, sanitizer: Option<&str>) -> Result<PathBuf> {
             let mut command = Command::new(compiler());
             command
                 .args(["-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror", "-c"])
-                // The interpreter's headers are not ours to warn about.
-                .arg(format!("-isystem{include}"))
+                .arg(&include)
                 .args(sanitizer.map(|which| format!("-fsanitize={which}")))
                 .arg(file)
                 .arg("-o")
@@ -126,8 +130,6 @@ pub fn tsan(options: &Options) -> Result<()> {
     }
     let ready = extension::ready(&[Build::parse("3.14t")?])?.remove(0);
     let folder = build(&ready, Some("thread"))?;
-    // Said once, before the first run.
-    under_tsan(&ready.env)?;
     let mut tally = pool::Tally::default();
     pool::in_order(
         &work,
@@ -174,7 +176,7 @@ fn one<'a>(ready: &Ready, folder: &Path, lesson: &'a Lesson, run: &'a Tsan) -> R
     python.args(["-c", &code]).env("PYTHONPATH", folder);
     let output = sh::output_within(&mut python, LIMIT)?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let observed = places(&text);
+    let observed = places(&text, "cpp/twin/");
     let ok = match (&expected, output.status.code()) {
         (Some(place), Some(REPORTED)) => {
             text.contains("WARNING: ThreadSanitizer: data race") && observed.contains(place)
@@ -198,12 +200,12 @@ fn place(mark: &str) -> Result<String> {
     Ok(format!("{file}:{}", number + 1))
 }
 
-/// The places in the twins that a report names.
-fn places(report: &str) -> Vec<String> {
+/// The places in files of `folder` that a report names, as `file:line`.
+pub fn places(report: &str, folder: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in report.split_whitespace() {
-        let Some(at) = word.find("cpp/twin/") else { continue };
-        let mut parts = word[at + "cpp/twin/".len()..].split(':');
+        let Some(at) = word.find(folder) else { continue };
+        let mut parts = word[at + folder.len()..].split(':');
         if let (Some(file), Some(line)) = (parts.next(), parts.next()) {
             let place = format!("{file}:{}", line.trim_end_matches(')'));
             if !found.contains(&place) {

@@ -3,7 +3,7 @@
 // STARTER
 // END
 
-#include "kit.h"
+#include "attach.h"
 
 namespace {
 

@@ -15,27 +15,13 @@ mod exercise {
         values: Vec<Option<i64>>,
         first_row: usize,
     ) -> PyResult<Vec<Option<i64>>> {
-        // SOLUTION body
+        // SOLUTION refuse
         let py = function.py();
         let refuse = |row: usize, what: String, cause: Option<PyErr>| {
             let error = PyValueError::new_err(format!("row {}: {what}", first_row + row));
             error.set_cause(py, cause);
             error
         };
-        let call = |(row, value): (usize, Option<i64>)| {
-            let Some(value) = value else { return Ok(None) };
-            let result = function.call1((value,)).map_err(|cause| {
-                refuse(row, format!("raised for {value}: {cause}"), Some(cause))
-            })?;
-            match result.extract() {
-                Ok(result) => Ok(Some(result)),
-                Err(_) => {
-                    let what = format!("returned {}, which is no int64", result.repr()?);
-                    Err(refuse(row, what, None))
-                }
-            }
-        };
-        values.into_iter().enumerate().map(call).collect()
         // STARTER
         // let _ = first_row;
         // let mut out = Vec::new();
@@ -44,6 +30,30 @@ mod exercise {
         //     out.push(Some(result.extract()?));
         // }
         // Ok(out)
+        // END
+        // SOLUTION row
+        let call = |(row, value): (usize, Option<i64>)| {
+            // END
+            // SOLUTION null
+            let Some(value) = value else { return Ok(None) };
+            // END
+            // SOLUTION call
+            let result = function.call1((value,)).map_err(|cause| {
+                refuse(row, format!("raised for {value}: {cause}"), Some(cause))
+            })?;
+            // END
+            // SOLUTION result
+            match result.extract() {
+                Ok(result) => Ok(Some(result)),
+                Err(_) => {
+                    let what = format!("returned {}, which is no int64", result.repr()?);
+                    Err(refuse(row, what, None))
+                }
+            }
+            // END
+            // SOLUTION rows
+        };
+        values.into_iter().enumerate().map(call).collect()
         // END
     }
 }

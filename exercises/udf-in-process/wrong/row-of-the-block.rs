@@ -1,22 +1,9 @@
-// SOLUTION body
+// SOLUTION refuse
         let py = function.py();
         let refuse = |row: usize, what: String, cause: Option<PyErr>| {
-            let error = PyValueError::new_err(format!("row {}: {what}", row + 0 * first_row));
+            let _ = first_row;
+            let error = PyValueError::new_err(format!("row {row}: {what}"));
             error.set_cause(py, cause);
             error
         };
-        let call = |(row, value): (usize, Option<i64>)| {
-            let Some(value) = value else { return Ok(None) };
-            let result = function.call1((value,)).map_err(|cause| {
-                refuse(row, format!("raised for {value}: {cause}"), Some(cause))
-            })?;
-            match result.extract() {
-                Ok(result) => Ok(Some(result)),
-                Err(_) => {
-                    let what = format!("returned {}, which is no int64", result.repr()?);
-                    Err(refuse(row, what, None))
-                }
-            }
-        };
-        values.into_iter().enumerate().map(call).collect()
 // END

@@ -2,7 +2,8 @@
 
 use similar::{ChangeTag, TextDiff};
 
-use super::text::{Exercise, Part, parts};
+use super::source::{Part, parts};
+use super::text::Exercise;
 
 /// The changed blocks of each file, each with a few lines around it.
 pub fn solution(one: &Exercise) -> anyhow::Result<String> {

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use lesson_kit::lesson::Outcome;
 use serde::Serialize;
 
-use super::make::{Made, Place};
-use super::text::{self, COMPILES, Check, Exercise, Kind};
+use super::make::{All, Made, Slot};
+use super::source;
+use super::text::{COMPILES, Check, Exercise, Kind};
+use crate::extension::Ready;
 use crate::faults::{self, Observed};
 use crate::{sh, twin};
 
@@ -32,13 +34,17 @@ pub struct Told {
 /// Somebody's work, built.
 pub struct Work<'a> {
     pub exercise: &'a Exercise,
+    /// Its package.
+    pub name: &'a str,
     /// The folder of its sources.
     pub sources: PathBuf,
 }
 
 impl Work<'_> {
-    /// Runs one check with what was made for its build.
-    pub fn run(&self, check: &Check, place: &Place, made: &Made) -> Result<Told> {
+    /// Runs one check with what was made for it.
+    pub fn run(&self, check: &Check, place: &Ready, all: &All) -> Result<Told> {
+        let slot = Slot::of(check.kind, &place.build());
+        let made: &Made = all.get(&(self.name.to_owned(), slot)).context("it was built")?;
         let observed = match made {
             Err(errors) => return Ok(self.broken(&place.build(), errors)),
             Ok(made) => match check.kind {
@@ -61,7 +67,7 @@ impl Work<'_> {
         let Observed { outcome, text } = observed;
         let one = self.exercise;
         let ok = outcome == Outcome::Ok;
-        let code = text::code_of(&self.sources, one.extension());
+        let code = source::code_of(&self.sources, one.extension());
         let says = if ok { None } else { one.diagnose(check, outcome, &text, &code) };
         Told {
             exercise: one.name.clone(),
@@ -75,19 +81,18 @@ impl Work<'_> {
         }
     }
 
-    fn python(&self, check: &Check, place: &Place, made: &Path) -> Result<Observed> {
+    fn python(&self, check: &Check, place: &Ready, made: &Path) -> Result<Observed> {
         let mut command = place.env.command();
         self.child(&mut command, check, made);
         faults::observe(&mut command, Duration::from_secs(check.within))
     }
 
     fn child(&self, command: &mut Command, check: &Check, made: &Path) {
-        let script = self.exercise.folder().join("check.py");
-        command.arg(faults::runner()).arg(script).arg(&check.run);
+        command.arg(faults::runner()).arg(self.exercise.script()).arg(&check.run);
         command.env("PYTHONPATH", made).envs(&check.env);
     }
 
-    fn tsan(&self, check: &Check, place: &Place, made: &Path) -> Result<Observed> {
+    fn tsan(&self, check: &Check, place: &Ready, made: &Path) -> Result<Observed> {
         let mut command = twin::under_tsan(&place.env)?;
         self.child(&mut command, check, made);
         let limit = Duration::from_secs(check.within);
@@ -108,21 +113,13 @@ impl Work<'_> {
 
     /// The lines of the learner's file that a report names, with their code.
     fn places(&self, report: &str) -> String {
-        let code = std::fs::read_to_string(self.sources.join("exercise.cc")).unwrap_or_default();
-        let mut seen = Vec::new();
-        for word in report.split_whitespace() {
-            let Some((_, rest)) = word.split_once("exercise.cc:") else { continue };
-            let number = rest.split(':').next().and_then(|n| n.trim_end_matches(')').parse().ok());
-            let Some(number): Option<usize> = number else { continue };
-            if !seen.contains(&number) {
-                seen.push(number);
-            }
-        }
-        let line = |number: &usize| {
-            let text = code.lines().nth(number.saturating_sub(1)).unwrap_or_default().trim();
-            format!("exercise.cc:{number}: {text}\n")
+        let line = |place: &String| -> Option<String> {
+            let (file, number) = place.split_once(':')?;
+            let text = std::fs::read_to_string(self.sources.join(file)).ok()?;
+            let code = text.lines().nth(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+            Some(format!("{place}: {}\n", code.trim()))
         };
-        seen.iter().take(4).map(line).collect()
+        twin::places(report, "src/").iter().filter_map(line).take(4).collect()
     }
 }
 

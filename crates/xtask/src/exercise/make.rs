@@ -5,119 +5,135 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::text::{Exercise, Files, Language};
-use crate::python::{Env, Interpreter};
-use crate::{extension, paths, sh, twin};
+use super::source::Files;
+use super::text::{Exercise, Kind, Language};
+use crate::extension::{self, Ready};
+use crate::{house, paths, pool, sh, twin};
 
 const LIMIT: Duration = Duration::from_secs(1800);
-
-/// An interpreter and its environment; the extension of the lessons is not needed here.
-pub struct Place {
-    pub interpreter: Interpreter,
-    pub env: Env,
-}
-
-impl Place {
-    pub fn build(&self) -> String {
-        self.interpreter.build.name()
-    }
-}
 
 /// What came of a package: the folder with `exercise.so`, or the compiler's errors.
 pub type Made = std::result::Result<PathBuf, String>;
 
-/// The manifest of a folder of exercises. Not of the workspace, whose builds stay as they are.
-pub fn workspace(house: &Path, members: &[String]) -> Result<()> {
-    std::fs::create_dir_all(house)?;
-    let quoted: Vec<String> = members.iter().map(|name| format!("{name:?}")).collect();
-    let text = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [{}]\n\n[profile.dev]\ndebug = \
-         \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\ndebug = false\n",
-        quoted.join(", ")
-    );
-    write(&house.join("Cargo.toml"), &text)?;
-    let lock = house.join("Cargo.lock");
-    if !lock.exists() {
-        std::fs::copy(paths::root().join("Cargo.lock"), lock)?;
+/// What was made of each package, and for what: see [`Slot`].
+pub type All = BTreeMap<(String, Slot), Made>;
+
+/// What a check needs of a package.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Slot {
+    /// The module for a build.
+    Module(String),
+    /// The module with ThreadSanitizer.
+    Tsan,
+    /// The program of its models.
+    Model,
+}
+
+impl Slot {
+    pub fn of(kind: Kind, build: &str) -> Self {
+        match kind {
+            Kind::Python => Self::Module(build.to_owned()),
+            Kind::Tsan => Self::Tsan,
+            Kind::Model => Self::Model,
+        }
     }
-    Ok(())
+}
+
+/// A package that is to be built: an exercise in somebody's version.
+pub struct Job<'a> {
+    pub exercise: &'a Exercise,
+    pub name: String,
+    pub folder: PathBuf,
+    /// What its checks on this build need.
+    pub slots: Vec<Slot>,
+}
+
+/// Builds what the jobs need on one build; each gets its own answer. Rust packages lie in `house`.
+pub fn build(house: &Path, jobs: &[Job], place: &Ready, all: &mut All) -> Result<()> {
+    let module = Slot::Module(place.build());
+    let wants = |slot: &Slot, language| {
+        let fits = |job: &&Job| job.exercise.language == language && job.slots.contains(slot);
+        jobs.iter().filter(fits).collect::<Vec<&Job>>()
+    };
+    let of_rust = wants(&module, Language::Rust);
+    if !of_rust.is_empty() {
+        all.extend(rust(house, &of_rust, place)?);
+    }
+    let modelled = wants(&Slot::Model, Language::Rust);
+    if !modelled.is_empty() {
+        all.extend(models(&modelled)?);
+    }
+    let of_cpp: Vec<(&Job, &Slot)> = [&module, &Slot::Tsan]
+        .into_iter()
+        .flat_map(|slot| wants(slot, Language::Cpp).into_iter().map(move |job| (job, slot)))
+        .collect();
+    pool::in_order(
+        &of_cpp,
+        pool::cores(),
+        |(job, _)| job.name.clone(),
+        |(job, slot)| cpp(job, place, slot).map(|made| ((job.name.clone(), (*slot).clone()), made)),
+        |made| {
+            all.extend([made?]);
+            Ok(())
+        },
+    )
 }
 
 /// The crate of an exercise, or the folder of its C++ file.
 pub fn package(one: &Exercise, folder: &Path, name: &str, files: &Files) -> Result<()> {
     std::fs::create_dir_all(folder.join("src"))?;
     for (file, text) in files {
-        write(&folder.join("src").join(file), text)?;
+        house::write(&folder.join("src").join(file), text)?;
     }
     if one.language == Language::Rust {
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = \
-             false\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n[lints.rust]\nunexpected_cfgs = {{ level = \
-             \"allow\" }}\n\n[dependencies]\n{}",
-            needs(&one.needs)?
+             false\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\n{}",
+            house::dependencies(&one.needs)?.concat()
         );
-        write(&folder.join("Cargo.toml"), &manifest)?;
+        house::write(&folder.join("Cargo.toml"), &manifest)?;
     }
     Ok(())
 }
 
-fn needs(names: &[String]) -> Result<String> {
-    let file = paths::root().join("Cargo.toml");
-    let workspace: toml::Table = toml::from_str(&std::fs::read_to_string(file)?)?;
-    let known = &workspace["workspace"]["dependencies"];
-    let line = |name: &String| -> Result<String> {
-        let wanted = known.get(name).with_context(|| format!("{name} is no shared dependency"))?;
-        Ok(format!("{name} = {wanted}\n"))
-    };
-    names.iter().map(line).collect()
-}
-
-/// Only if it differs, so that nothing is compiled again for the sake of a date.
-pub fn write(path: &Path, text: &str) -> Result<()> {
-    if std::fs::read_to_string(path).is_ok_and(|have| have == text) {
-        return Ok(());
-    }
-    std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
-}
-
-/// Builds packages of a folder of exercises; each gets its own answer.
-pub fn rust(house: &Path, packages: &[String], place: &Place) -> Result<BTreeMap<String, Made>> {
-    let mut command = cargo(house, packages);
+fn rust(house: &Path, jobs: &[&Job], place: &Ready) -> Result<All> {
+    let mut command = cargo(house, jobs);
     extension::environment_for(&mut command, &place.env, &format!("exercises-{}", place.build()));
     let told = json(&mut command)?;
-    let mut made = BTreeMap::new();
-    for name in packages {
-        let library = name.replace('-', "_");
-        let one = match told.files.get(&library) {
-            Some(file) => {
-                let folder = module_folder(&place.build(), name)?;
+    let slot = Slot::Module(place.build());
+    let mut made = All::new();
+    for job in jobs {
+        let one = match told.of(&job.name.replace('-', "_")) {
+            Ok(file) => {
+                let folder = module_folder(&slot, &job.name)?;
                 // Not over the old one: a process that still runs has that file mapped.
                 let part = folder.join("exercise.part");
                 std::fs::copy(file, &part)?;
                 std::fs::rename(part, folder.join("exercise.so"))?;
                 Ok(folder)
             }
-            None => Err(told.errors.get(&library).cloned().unwrap_or(told.rest.clone())),
+            Err(errors) => Err(errors),
         };
-        made.insert(name.clone(), one);
+        made.insert((job.name.clone(), slot.clone()), one);
     }
     Ok(made)
 }
 
-fn module_folder(build: &str, name: &str) -> Result<PathBuf> {
-    let folder = paths::local(&format!("exercises/modules/{build}/{name}"));
+fn module_folder(slot: &Slot, name: &str) -> Result<PathBuf> {
+    let kind = if let Slot::Module(build) = slot { build } else { "tsan" };
+    let folder = paths::local(&format!("exercises/modules/{kind}/{name}"));
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-fn cargo(house: &Path, packages: &[String]) -> Command {
+fn cargo(house: &Path, jobs: &[&Job]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(house).args(["build", "--quiet", "--keep-going"]);
     command.arg("--message-format=json");
-    for name in packages {
-        command.args(["-p", name]);
+    for job in jobs {
+        command.args(["-p", &job.name]);
     }
     command
 }
@@ -128,6 +144,13 @@ struct Told {
     errors: BTreeMap<String, String>,
     /// What it said outside any package: a manifest that it cannot read, a registry out of reach.
     rest: String,
+}
+
+impl Told {
+    fn of(&self, target: &str) -> Made {
+        let errors = || self.errors.get(target).unwrap_or(&self.rest).clone();
+        self.files.get(target).cloned().ok_or_else(errors)
+    }
 }
 
 fn json(command: &mut Command) -> Result<Told> {
@@ -159,21 +182,16 @@ fn json(command: &mut Command) -> Result<Told> {
     Ok(told)
 }
 
-/// Compiles the C++ of an exercise.
-pub fn cpp(folder: &Path, name: &str, place: &Place, tsan: bool) -> Result<Made> {
-    let build = if tsan { "tsan".to_owned() } else { place.build() };
-    let out = module_folder(&build, name)?;
-    let code = "import sysconfig; print(sysconfig.get_path('include'))";
-    let include = sh::run(place.env.command().args(["-c", code]))?;
-    let include = String::from_utf8_lossy(&include.stdout).trim().to_owned();
+fn cpp(job: &Job, place: &Ready, slot: &Slot) -> Result<Made> {
+    let out = module_folder(slot, &job.name)?;
     let part = out.join("exercise.part");
     let mut command = Command::new(twin::compiler());
     command
-        .current_dir(folder)
+        .current_dir(&job.folder)
         .args(["-std=c++20", "-O1", "-g", "-fPIC", "-shared", "-Wall", "-Wextra"])
-        .arg(format!("-isystem{include}"))
-        .arg(format!("-I{}", super::text::folder().display()))
-        .args(tsan.then_some("-fsanitize=thread"))
+        .arg(twin::headers(&place.env)?)
+        .arg(format!("-I{}", paths::root().join("cpp/twin").display()))
+        .args((*slot == Slot::Tsan).then_some("-fsanitize=thread"))
         .args(["src/exercise.cc", "-o"])
         .arg(&part);
     let output = sh::output_within(&mut command, LIMIT)?;
@@ -184,46 +202,44 @@ pub fn cpp(folder: &Path, name: &str, place: &Place, tsan: bool) -> Result<Made>
     Ok(Ok(out))
 }
 
-/// Builds the model programs: for each package, the files that are modelled and `model.rs`.
-pub fn models(wanted: &[(&Exercise, String, PathBuf)]) -> Result<BTreeMap<String, Made>> {
+/// The model programs: for each package, the files that are modelled and `model.rs`.
+fn models(jobs: &[&Job]) -> Result<All> {
     let house = paths::local("exercises/models");
-    let members: Vec<String> = wanted.iter().map(|(_, name, _)| name.clone()).collect();
-    workspace(&house, &members)?;
-    let runner = paths::root().join("crates/models/src/run.rs");
-    for (one, name, sources) in wanted {
-        let src = house.join(name).join("src");
-        std::fs::create_dir_all(&src)?;
-        std::fs::copy(&runner, src.join("run.rs"))?;
-        std::fs::copy(one.folder().join("model.rs"), src.join("model.rs"))?;
-        let mut main = String::from(
-            "#![allow(dead_code, unused_imports)]\nmod run;\nmod model;\nmod sync {\n    pub use \
-             interp_model::sync::*;\n}\n",
-        );
-        for file in &one.modelled {
-            std::fs::copy(sources.join(file), src.join(file))?;
-            main += &format!("mod {};\n", file.trim_end_matches(".rs"));
-        }
-        main += "mod lessons {\n    pub const LESSONS: &[(&str, &[crate::run::Model])] = \
-                 &[(\"exercise\", crate::model::MODELS)];\n}\nfn main() -> std::process::ExitCode {\n    \
-                 run::main()\n}\n";
-        write(&src.join("main.rs"), &main)?;
-        let model = paths::root().join("crates/interp-model");
-        let manifest = format!(
-            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
-             interp-model = {{ path = {model:?} }}\n",
-        );
-        write(&house.join(name).join("Cargo.toml"), &manifest)?;
+    let names: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
+    house::workspace(&house, &names)?;
+    for job in jobs {
+        modelled(job, &house.join(&job.name))?;
     }
-    let mut command = cargo(&house, &members);
+    let mut command = cargo(&house, jobs);
     command.env("RUSTFLAGS", "--cfg loom");
     command.env("CARGO_TARGET_DIR", paths::local("target/exercises-loom"));
     let told = json(&mut command)?;
-    let answer = |name: String| {
-        let made = match told.files.get(&name) {
-            Some(file) => Ok(file.clone()),
-            None => Err(told.errors.get(&name).cloned().unwrap_or(told.rest.clone())),
-        };
-        (name, made)
-    };
-    Ok(members.into_iter().map(answer).collect())
+    Ok(names.into_iter().map(|name| ((name.clone(), Slot::Model), told.of(&name))).collect())
+}
+
+fn modelled(job: &Job, folder: &Path) -> Result<()> {
+    let src = folder.join("src");
+    std::fs::create_dir_all(&src)?;
+    // The program is that of the lessons' models, with one lesson in it.
+    std::fs::copy(paths::root().join("crates/models/src/run.rs"), src.join("run.rs"))?;
+    std::fs::copy(job.exercise.folder().join("model.rs"), src.join("model.rs"))?;
+    let mut main = String::from(
+        "#![allow(dead_code, unused_imports)]\nmod run;\nmod model;\nmod sync {\n    pub use \
+         interp_model::sync::*;\n}\n",
+    );
+    for file in &job.exercise.modelled {
+        std::fs::copy(job.folder.join("src").join(file), src.join(file))?;
+        main += &format!("mod {};\n", file.trim_end_matches(".rs"));
+    }
+    main += "mod lessons {\n    pub const LESSONS: &[(&str, &[crate::run::Model])] = \
+             &[(\"exercise\", crate::model::MODELS)];\n}\nfn main() -> std::process::ExitCode {\n    \
+             run::main()\n}\n";
+    house::write(&src.join("main.rs"), &main)?;
+    let manifest = format!(
+        "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+         interp-model = {{ path = {:?} }}\n",
+        job.name,
+        paths::root().join("crates/interp-model")
+    );
+    house::write(&folder.join("Cargo.toml"), &manifest)
 }

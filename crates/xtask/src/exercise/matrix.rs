@@ -1,19 +1,19 @@
 //! The exercises themselves are checked: the solution passes, the starter and each wrong answer fail
 //! for the reason that the text says, and a module that is empty passes nothing.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 
 use super::check::{Told, Work};
-use super::make::{self, Made, Place};
+use super::make::{self, All, Job, Slot};
 use super::places;
-use super::text::{self, COMPILES, Check, Exercise, Files, Kind, Language, View};
-use crate::python::Build;
-use crate::{paths, pool, sh};
+use super::source::{Files, View};
+use super::text::{self, COMPILES, Check, Exercise, Kind, Language};
+use crate::extension::Ready;
+use crate::{house, paths, pool, sh};
 
 /// One package of the house: an exercise in one of its states.
 struct Entry<'a> {
@@ -28,11 +28,13 @@ struct Entry<'a> {
 
 /// A check of it, and how it must end.
 struct Run<'a> {
+    /// None: the compiler refuses it, so no check runs.
     check: Option<&'a Check>,
     build: String,
     expected: Expected<'a>,
 }
 
+#[derive(Clone, Copy)]
 enum Expected<'a> {
     Passes,
     Fails,
@@ -45,10 +47,10 @@ enum Expected<'a> {
 /// Checks all, or those whose name contains one of these.
 pub fn run(only: Option<&str>) -> Result<()> {
     let all = text::all()?;
-    let house = paths::local("exercises/house");
+    let folder = paths::local("exercises/house");
     let mut entries = Vec::new();
     for one in all.iter().filter(|one| only.is_none_or(|part| one.name.contains(part))) {
-        entries.extend(entries_of(one, &house)?);
+        entries.extend(entries_of(one, &folder)?);
     }
     if entries.is_empty() {
         bail!("no exercise of that name");
@@ -58,12 +60,15 @@ pub fn run(only: Option<&str>) -> Result<()> {
         .filter(|entry| entry.exercise.language == Language::Rust)
         .map(|entry| entry.name.clone())
         .collect();
-    make::workspace(&house, &rust)?;
+    house::workspace(&folder, &rust)?;
     formatted(&entries)?;
-    let places = places(&Build::BOTH)?;
-    let mut made = BTreeMap::new();
+    let places = places()?;
+    let mut made = All::new();
     for place in &places {
-        build(&entries, &house, place, &mut made)?;
+        let step = sh::Step::new(format!("building the exercises for {}", place.build()));
+        let jobs: Vec<Job> = entries.iter().filter_map(|entry| entry.job(&place.build())).collect();
+        make::build(&folder, &jobs, place, &mut made)?;
+        step.done();
     }
     let work: Vec<(&Entry, &Run)> =
         entries.iter().flat_map(|entry| entry.runs.iter().map(move |run| (entry, run))).collect();
@@ -92,7 +97,7 @@ pub fn run(only: Option<&str>) -> Result<()> {
     tally.end("exercises", "run(s) did not end as exercise.toml says", false)
 }
 
-fn entries_of<'a>(one: &'a Exercise, house: &std::path::Path) -> Result<Vec<Entry<'a>>> {
+fn entries_of<'a>(one: &'a Exercise, house: &Path) -> Result<Vec<Entry<'a>>> {
     let find = |name: &str| one.checks.iter().find(|check| check.run == name);
     let entry = |state: &str, files: Files, runs: Vec<Run<'a>>| -> Result<Entry<'a>> {
         let name = format!("{}--{state}", one.name);
@@ -154,80 +159,92 @@ fn formatted(entries: &[Entry]) -> Result<()> {
     Ok(())
 }
 
-/// By package and what it is for: a build's name, "Tsan" or "Model".
-type All = BTreeMap<(String, String), Made>;
+impl Entry<'_> {
+    /// What its runs on a build need, if there are any.
+    fn job(&self, build: &str) -> Option<Job<'_>> {
+        let here = self.runs.iter().filter(|run| run.build == build);
+        let slots: Vec<Slot> = here.map(|run| Slot::of(self.kind(run), build)).collect();
+        let (name, folder) = (self.name.clone(), self.folder.clone());
+        (!slots.is_empty()).then_some(Job { exercise: self.exercise, name, folder, slots })
+    }
 
-fn build(entries: &[Entry], house: &std::path::Path, place: &Place, made: &mut All) -> Result<()> {
-    let step = sh::Step::new(format!("building the exercises for {}", place.build()));
-    let here = |entry: &&Entry| entry.runs.iter().any(|run| run.build == place.build());
-    let entries: Vec<&Entry> = entries.iter().filter(here).collect();
-    let of = |language| move |e: &&&Entry| e.exercise.language == language;
-    let names: Vec<String> =
-        entries.iter().filter(of(Language::Rust)).map(|entry| entry.name.clone()).collect();
-    if !names.is_empty() {
-        for (name, one) in make::rust(house, &names, place)? {
-            made.insert((name, place.build()), one);
-        }
+    fn kind(&self, run: &Run) -> Kind {
+        run.check.map_or(Kind::Python, |check| check.kind)
     }
-    let cpp: Vec<&&Entry> = entries.iter().filter(of(Language::Cpp)).collect();
-    let asks = |entry: &Entry, kind| {
-        entry.runs.iter().any(|run| run.check.is_some_and(|check| check.kind == kind))
-    };
-    pool::in_order(
-        &cpp,
-        pool::cores(),
-        |entry| entry.name.clone(),
-        |entry| -> Result<_> {
-            let plain = make::cpp(&entry.folder, &entry.name, place, false)?;
-            let tsan = asks(entry, Kind::Tsan) && place.build() == "3.14t";
-            let tsan = tsan.then(|| make::cpp(&entry.folder, &entry.name, place, true));
-            Ok((entry.name.clone(), plain, tsan.transpose()?))
-        },
-        |built| {
-            let (name, plain, tsan) = built?;
-            made.insert((name.clone(), place.build()), plain);
-            made.extend(tsan.map(|tsan| ((name, Kind::Tsan.word()), tsan)));
-            Ok(())
-        },
-    )?;
-    let modelled: Vec<(&Exercise, String, PathBuf)> = entries
-        .iter()
-        .filter(|entry| asks(entry, Kind::Model))
-        .map(|entry| (entry.exercise, entry.name.clone(), entry.folder.join("src")))
-        .collect();
-    if place.build() == "3.14t" && !modelled.is_empty() {
-        for (name, one) in make::models(&modelled)? {
-            made.insert((name, Kind::Model.word()), one);
-        }
-    }
-    step.done();
-    Ok(())
 }
 
 /// Runs one, and says whether it ended as it must.
-fn one(entry: &Entry, run: &Run, places: &[Place], made: &All) -> Result<(Told, bool)> {
+fn one(entry: &Entry, run: &Run, places: &[Ready], made: &All) -> Result<(Told, bool)> {
     let place = places.iter().find(|place| place.build() == run.build).context("a build")?;
-    // "compiles" is no check that runs: any stands for it.
+    // What the compiler refuses never comes to a check; any stands for it.
     let check = run.check.or(entry.exercise.checks.first()).context("an exercise has checks")?;
-    let key = match check.kind {
-        Kind::Python => run.build.clone(),
-        other => other.word(),
-    };
-    let made = made.get(&(entry.name.clone(), key)).context("everything was built")?;
-    let work = Work { exercise: entry.exercise, sources: entry.folder.join("src") };
+    let sources = entry.folder.join("src");
+    let work = Work { exercise: entry.exercise, name: &entry.name, sources };
     let told = work.run(check, place, made)?;
+    let ok = ends_so(&told, run.check.is_none(), run.expected)?;
+    Ok((told, ok))
+}
+
+/// Whether a run ended as it must; `unbuilt` if it was not to be compiled.
+fn ends_so(told: &Told, unbuilt: bool, expected: Expected) -> Result<bool> {
+    if told.ok {
+        return Ok(matches!(expected, Expected::Passes));
+    }
+    // What does not compile is refused for that reason or not at all.
+    if (told.check == COMPILES) != unbuilt {
+        return Ok(false);
+    }
     let matches = |pattern: &str, text: &str| -> Result<bool> {
         Ok(Regex::new(pattern)?.is_match(&text.replace('\n', " ")))
     };
-    // What does not compile is refused for that reason or not at all.
-    let right = (told.check == COMPILES) == run.check.is_none();
-    let ok = match run.expected {
-        Expected::Passes => told.ok,
-        Expected::Fails => !told.ok && right,
-        Expected::Text(pattern) => !told.ok && right && matches(pattern, &told.text)?,
-        Expected::Says(pattern) => {
-            !told.ok && right && matches(pattern, told.says.as_deref().unwrap_or_default())?
+    match expected {
+        Expected::Passes => Ok(false),
+        Expected::Fails => Ok(true),
+        Expected::Text(pattern) => matches(pattern, &told.text),
+        Expected::Says(pattern) => matches(pattern, told.says.as_deref().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lesson_kit::lesson::Outcome;
+
+    use super::*;
+
+    #[test]
+    fn a_run_is_right_for_the_stated_reason_only() {
+        let told = |check: &str, ok, text: &str, says: Option<&str>| Told {
+            exercise: "e".into(),
+            check: check.into(),
+            property: "p".into(),
+            build: "3.14t".into(),
+            ok,
+            outcome: if ok { Outcome::Ok } else { Outcome::WrongAnswer },
+            text: text.into(),
+            says: says.map(str::to_owned),
+        };
+        let good = told("ends", true, "", None);
+        let bad = told("ends", false, "got 2", Some("because of\nthat"));
+        let unbuilt = told(COMPILES, false, "error[E0277]", Some("not Sync"));
+        let mute = told("ends", false, "got 2", None);
+        for (told, to_be_unbuilt, expected, right) in [
+            (&good, false, Expected::Passes, true),
+            (&good, false, Expected::Fails, false),
+            (&good, false, Expected::Text(""), false),
+            (&good, false, Expected::Says(""), false),
+            (&bad, false, Expected::Passes, false),
+            (&bad, false, Expected::Fails, true),
+            (&bad, false, Expected::Text("got 2"), true),
+            (&bad, false, Expected::Text("got 3"), false),
+            (&bad, false, Expected::Says("of that"), true),
+            (&bad, false, Expected::Says("got 2"), false),
+            (&mute, false, Expected::Says("."), false),
+            (&unbuilt, false, Expected::Fails, false),
+            (&unbuilt, false, Expected::Text("E0277"), false),
+            (&unbuilt, true, Expected::Says("Sync"), true),
+            (&bad, true, Expected::Says("of that"), false),
+        ] {
+            assert_eq!(ends_so(told, to_be_unbuilt, expected).unwrap(), right, "{told:?}");
         }
-    };
-    Ok((told, ok))
+    }
 }

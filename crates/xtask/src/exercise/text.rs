@@ -1,24 +1,14 @@
-//! `exercise.toml` and the sources beside it: what a learner gets is derived from the solution.
-//!
-//! ```text
-//! // SOLUTION fast-path
-//! let object = self.object.load(Ordering::Acquire);
-//! // STARTER
-//! // let object = self.object.load(Ordering::Relaxed);
-//! // END
-//! ```
-//!
-//! A wrong answer is a file of such blocks without their STARTER part; each stands in the place of the
-//! solution's block of that name.
+//! `exercise.toml`: what an exercise says of itself, checked when it is read.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use lesson_kit::lesson::Outcome;
 use regex::Regex;
 use serde::Deserialize;
 
+use super::source::View;
 use crate::paths;
 
 /// An exercise, as its folder below `exercises/` says.
@@ -34,6 +24,8 @@ pub struct Exercise {
     pub lesson: Option<String>,
     pub minutes: u32,
     pub language: Language,
+    /// The exercise in the other language whose `check.py` is this one's too.
+    pub twin_of: Option<String>,
     /// The dependencies of a Rust solution, by their names in the workspace.
     #[serde(default)]
     pub needs: Vec<String>,
@@ -80,7 +72,7 @@ fn both() -> Vec<String> {
     vec!["3.14".into(), "3.14t".into()]
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A function of `check.py`, in a child interpreter under the watchdog.
@@ -125,8 +117,6 @@ pub struct Diagnosis {
     pub text: Option<String>,
     /// A pattern that the learner's code must match.
     pub source: Option<String>,
-    /// A pattern that the learner's code must not match.
-    pub lacks: Option<String>,
     pub says: String,
 }
 
@@ -153,11 +143,14 @@ pub fn folder() -> PathBuf {
     paths::root().join("exercises")
 }
 
-/// All of them, in the order of `exercises/order`, each with what is wrong with it as an error.
+/// All of them, in the order of `exercises/order`.
+///
+/// # Errors
+/// For the first that is not complete, with what it lacks.
 pub fn all() -> Result<Vec<Exercise>> {
     let order = std::fs::read_to_string(folder().join("order")).context("no exercises/order")?;
     let names = order.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
-    let mut found: Vec<Exercise> = names.map(read).collect::<Result<_>>()?;
+    let found: Vec<Exercise> = names.map(read).collect::<Result<_>>()?;
     for entry in std::fs::read_dir(folder())? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -165,7 +158,6 @@ pub fn all() -> Result<Vec<Exercise>> {
             bail!("exercises/{name} is not in exercises/order");
         }
     }
-    found.sort_by_key(|one| one.name == "capstone");
     Ok(found)
 }
 
@@ -175,12 +167,15 @@ fn read(name: &str) -> Result<Exercise> {
     let text = std::fs::read_to_string(&place).with_context(within)?;
     let mut one: Exercise = toml::from_str(&text).with_context(within)?;
     one.name = name.to_owned();
-    complete(&one).with_context(within)?;
+    complete(&one).and_then(|()| sources(&one)).with_context(within)?;
     Ok(one)
 }
 
 /// What every exercise must have, before anything is built.
 fn complete(one: &Exercise) -> Result<()> {
+    if one.checks.is_empty() {
+        bail!("an exercise has checks");
+    }
     if one.hints.len() != 3 || one.hints.iter().any(|hint| hint.trim().len() < 20) {
         bail!("an exercise has three hints, none of them empty");
     }
@@ -201,9 +196,14 @@ fn complete(one: &Exercise) -> Result<()> {
             bail!("{check:?} is none of its checks");
         }
     }
-    for text in one.diagnoses.iter().flat_map(|d| [&d.text, &d.source, &d.lacks]).flatten() {
+    for text in one.diagnoses.iter().flat_map(|d| [&d.text, &d.source]).flatten() {
         Regex::new(text)?;
     }
+    Ok(())
+}
+
+/// What its files must be.
+fn sources(one: &Exercise) -> Result<()> {
     let starter = one.files(View::Starter)?;
     if starter == one.files(View::Solution)? {
         bail!("the starter is the solution: no STARTER block");
@@ -217,79 +217,24 @@ fn complete(one: &Exercise) -> Result<()> {
 /// The check that every exercise has before all others.
 pub const COMPILES: &str = "compiles";
 
-/// Which text of an exercise.
-#[derive(Clone, Copy, Debug)]
-pub enum View<'a> {
-    Starter,
-    Solution,
-    Wrong(&'a str),
-}
-
-/// A file's name and its text.
-pub type Files = Vec<(String, String)>;
-
 impl Exercise {
     pub fn folder(&self) -> PathBuf {
         folder().join(&self.name)
+    }
+
+    /// The functions of its checks.
+    pub fn script(&self) -> PathBuf {
+        folder().join(self.twin_of.as_ref().unwrap_or(&self.name)).join("check.py")
     }
 
     pub fn extension(&self) -> &'static str {
         if self.language == Language::Rust { "rs" } else { "cc" }
     }
 
-    /// The sources as a learner, the solution or a wrong answer has them.
-    pub fn files(&self, view: View) -> Result<Files> {
-        let mut files = Vec::new();
-        let mut instead = match view {
-            View::Wrong(name) => {
-                let file = format!("wrong/{name}.{}", self.extension());
-                let text = std::fs::read_to_string(self.folder().join(&file)).context(file)?;
-                replacements(&text)?
-            }
-            _ => BTreeMap::new(),
-        };
-        for (name, text) in self.sources()? {
-            let mut out = String::new();
-            for part in parts(&text).with_context(|| format!("solution/{name}"))? {
-                out += &match (&part, view) {
-                    (Part::Plain(text), _) => text.clone(),
-                    (Part::Block { starter, .. }, View::Starter) => starter.clone(),
-                    (Part::Block { solution, .. }, View::Solution) => solution.clone(),
-                    (Part::Block { name, solution, .. }, View::Wrong(_)) => {
-                        instead.remove(name).unwrap_or_else(|| solution.clone())
-                    }
-                };
-            }
-            files.push((name, out));
-        }
-        if let Some(unknown) = instead.keys().next() {
-            bail!("no block {unknown:?} in the solution of {}", self.name);
-        }
-        Ok(files)
-    }
-
-    /// The solution's files as they are written, with their markers.
-    pub fn sources(&self) -> Result<Files> {
-        let place = self.folder().join("solution");
-        let mut names: Vec<String> = std::fs::read_dir(&place)
-            .with_context(|| format!("no folder solution in {}", self.name))?
-            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-            .collect();
-        names.sort();
-        let read = |name: String| -> Result<(String, String)> {
-            let text = std::fs::read_to_string(place.join(&name))?;
-            Ok((name, text))
-        };
-        names.into_iter().map(read).collect()
-    }
-
     /// What a failure means: the first diagnosis that fits.
     pub fn diagnose(&self, check: &str, outcome: Outcome, text: &str, code: &str) -> Option<&str> {
         let fits = |pattern: &Option<String>, text: &str| {
             pattern.as_ref().is_none_or(|p| Regex::new(p).is_ok_and(|p| p.is_match(text)))
-        };
-        let lacks = |pattern: &Option<String>| {
-            pattern.as_ref().is_none_or(|p| Regex::new(p).is_ok_and(|p| !p.is_match(code)))
         };
         self.diagnoses
             .iter()
@@ -298,131 +243,73 @@ impl Exercise {
                     && d.outcome.is_none_or(|wanted| wanted == outcome)
                     && fits(&d.text, text)
                     && fits(&d.source, code)
-                    && lacks(&d.lacks)
             })
             .map(|d| d.says.trim())
     }
-}
-
-/// Code without its comments, so that a pattern is not met by a remark.
-pub fn code_of(folder: &Path, extension: &str) -> String {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> =
-        files.map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == extension)).collect();
-    paths.sort();
-    let texts = paths.iter().filter_map(|path| std::fs::read_to_string(path).ok());
-    texts.map(|text| text.lines().map(|l| uncommented(l) + "\n").collect::<String>()).collect()
-}
-
-fn uncommented(line: &str) -> String {
-    line.split("//").next().unwrap_or_default().to_owned()
-}
-
-/// A source, cut at its markers.
-#[derive(Debug, PartialEq)]
-pub enum Part {
-    Plain(String),
-    Block { name: String, solution: String, starter: String },
-}
-
-pub fn parts(text: &str) -> Result<Vec<Part>> {
-    let mut parts = vec![Part::Plain(String::new())];
-    let mut inside: Option<(String, String, String, bool)> = None;
-    for (number, line) in text.lines().enumerate() {
-        let bare = line.trim();
-        let refuse = |what: &str| -> Result<()> { bail!("line {}: {what}", number + 1) };
-        if let Some(name) = bare.strip_prefix("// SOLUTION ") {
-            if inside.is_some() {
-                refuse("SOLUTION inside a block")?;
-            }
-            inside = Some((name.to_owned(), String::new(), String::new(), false));
-        } else if bare == "// STARTER" {
-            match &mut inside {
-                Some((.., started)) if !*started => *started = true,
-                _ => refuse("STARTER without its SOLUTION")?,
-            }
-        } else if bare == "// END" {
-            let Some((name, solution, starter, _)) = inside.take() else {
-                return refuse("END without its SOLUTION").map(|()| parts);
-            };
-            parts.push(Part::Block { name, solution, starter });
-            parts.push(Part::Plain(String::new()));
-        } else if let Some((_, solution, starter, started)) = &mut inside {
-            if *started {
-                *starter += &(starter_line(line) + "\n");
-            } else {
-                *solution += &format!("{line}\n");
-            }
-        } else if let Some(Part::Plain(plain)) = parts.last_mut() {
-            *plain += &format!("{line}\n");
-        }
-    }
-    if let Some((name, ..)) = inside {
-        bail!("the block {name:?} has no END");
-    }
-    Ok(parts)
-}
-
-/// A starter's line lies in a comment at the indentation of the code.
-fn starter_line(line: &str) -> String {
-    let bare = line.trim_start();
-    let indent = &line[..line.len() - bare.len()];
-    let code = bare.strip_prefix("// ").or_else(|| bare.strip_prefix("//")).unwrap_or(bare);
-    if code.is_empty() { String::new() } else { format!("{indent}{code}") }
-}
-
-/// The blocks of a wrong answer.
-fn replacements(text: &str) -> Result<BTreeMap<String, String>> {
-    let mut found = BTreeMap::new();
-    for part in parts(text)? {
-        match part {
-            Part::Block { name, solution, .. } => {
-                found.insert(name, solution);
-            }
-            Part::Plain(text) => {
-                if text.lines().any(|l| !l.trim().is_empty() && !l.starts_with("//")) {
-                    bail!("a wrong answer has code outside its blocks: {text}");
-                }
-            }
-        }
-    }
-    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "a();\n    // SOLUTION one\n    b(1);\n    // STARTER\n    // b(2);\n    \
-                        // // TODO: which?\n    // END\nc();\n";
-
-    #[test]
-    fn a_starter_and_a_solution_are_one_text() {
-        let found = parts(TEXT).unwrap();
-        assert_eq!(found.len(), 3);
-        let Part::Block { name, solution, starter } = &found[1] else { panic!("{found:?}") };
-        assert_eq!((name.as_str(), solution.as_str()), ("one", "    b(1);\n"));
-        assert_eq!(starter, "    b(2);\n    // TODO: which?\n");
+    fn minimal() -> Exercise {
+        let hint = "\"Look at what is done while it waits.";
+        let wrong = |name| {
+            format!(
+                "[[wrong]]\nname = \"{name}\"\nmisconception = \"m\"\ncheck = \"ends\"\nsays = \"s\"\n"
+            )
+        };
+        let text = format!(
+            "title = \"t\"\nminutes = 10\nlanguage = \"rust\"\ntask = \"t\"\n\
+             hints = [{hint} 1\", {hint} 2\", {hint} 3\"]\n[fails]\ncheck = \"ends\"\nsays = \"s\"\n\
+             [[check]]\nrun = \"ends\"\nproperty = \"it ends\"\n{}{}constant = true\n{}",
+            wrong("a"),
+            wrong("b"),
+            wrong("c")
+        );
+        toml::from_str(&text).unwrap()
     }
 
     #[test]
-    fn markers_that_do_not_match_are_refused() {
-        for (text, says) in [
-            ("// SOLUTION a\n", "no END"),
-            ("// END\n", "END without"),
-            ("// STARTER\n", "STARTER without"),
-            ("// SOLUTION a\n// SOLUTION b\n", "inside a block"),
-        ] {
-            let error = parts(text).unwrap_err().to_string();
+    fn what_an_exercise_lacks_is_said() {
+        complete(&minimal()).unwrap();
+        let spoils: [(fn(&mut Exercise), &str); 7] = [
+            (|one| one.checks.clear(), "has checks"),
+            (|one| drop(one.hints.pop()), "three hints"),
+            (|one| one.hints[1] = " ".repeat(40), "none of them empty"),
+            (|one| one.hints[1] = one.hints[0].clone(), "says more"),
+            (|one| drop(one.wrongs.pop()), "at least three"),
+            (|one| one.wrongs[1].constant = false, "constant = true"),
+            (|one| one.wrongs[0].check = "absent".into(), "none of its checks"),
+        ];
+        for (spoil, says) in spoils {
+            let mut one = minimal();
+            spoil(&mut one);
+            let error = complete(&one).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
-        assert!(replacements("code();\n").is_err());
     }
 
     #[test]
-    fn every_exercise_is_complete() {
-        for one in all().unwrap() {
-            assert!(!one.checks.is_empty(), "{}", one.name);
-        }
+    fn the_first_diagnosis_that_fits_is_told() {
+        let mut one = minimal();
+        let diagnosis = |outcome, text: Option<&str>, source: Option<&str>, says: &str| Diagnosis {
+            check: "ends".into(),
+            outcome,
+            text: text.map(str::to_owned),
+            source: source.map(str::to_owned),
+            says: says.into(),
+        };
+        one.diagnoses = vec![
+            diagnosis(Some(Outcome::Hang), None, Some("recv"), "hangs in recv"),
+            diagnosis(Some(Outcome::Hang), None, None, "hangs"),
+            diagnosis(None, Some("got 2"), None, "two"),
+        ];
+        let told = |outcome, text, code| one.diagnose("ends", outcome, text, code);
+        assert_eq!(told(Outcome::Hang, "", "x.recv()"), Some("hangs in recv"));
+        assert_eq!(told(Outcome::Hang, "", "x.join()"), Some("hangs"));
+        assert_eq!(told(Outcome::WrongAnswer, "got 2, expected 1", ""), Some("two"));
+        assert_eq!(told(Outcome::WrongAnswer, "got 3", ""), None);
+        assert_eq!(one.diagnose("other", Outcome::Hang, "", "x.recv()"), None);
     }
 }

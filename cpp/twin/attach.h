@@ -1,4 +1,4 @@
-// What the C++ exercises share: detaching and attaching by scope.
+// Attaching and detaching by scope.
 #pragma once
 
 // Before any other header: it sets macros that the C library looks at.
