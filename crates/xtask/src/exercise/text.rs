@@ -273,7 +273,8 @@ mod tests {
     #[test]
     fn what_an_exercise_lacks_is_said() {
         complete(&minimal()).unwrap();
-        let spoils: [(fn(&mut Exercise), &str); 7] = [
+        type Spoil = fn(&mut Exercise);
+        let spoils: [(Spoil, &str); 7] = [
             (|one| one.checks.clear(), "has checks"),
             (|one| drop(one.hints.pop()), "three hints"),
             (|one| one.hints[1] = " ".repeat(40), "none of them empty"),
